@@ -1,0 +1,52 @@
+# Every target sets up what it needs. PYTHON may name another interpreter (3.11 or later).
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+
+.PHONY: run test lint fix golden bench crash editors clean
+.DEFAULT_GOAL := test
+
+# Without pip inside: plain Debian ships the venv module without ensurepip, and pip installs into it from outside.
+$(VENV)/.ready: pyproject.toml
+	$(PYTHON) -m venv --without-pip --clear $(VENV)
+	$(PYTHON) -m pip --python $(BIN)/python install --quiet --disable-pip-version-check --editable '.[dev]'
+	touch $@
+
+## Start the daemon on the example workspace: live diagnostics, a state tour, how to connect an editor.
+run: $(VENV)/.ready
+	$(BIN)/python editor-clients/workspace/tour.py
+
+## Lint, types, layers and every test.
+test: lint
+	$(BIN)/pytest
+
+lint: $(VENV)/.ready
+	$(BIN)/ruff check
+	$(BIN)/ruff format --check
+	$(BIN)/mypy
+	$(BIN)/codespell
+	$(BIN)/validate-pyproject pyproject.toml
+
+fix: $(VENV)/.ready
+	$(BIN)/ruff check --fix
+	$(BIN)/ruff format
+
+## Rewrite the golden files from what the program prints now, then show what changed.
+golden: $(VENV)/.ready
+	STATEWARD_GOLDEN=write $(BIN)/pytest -q tests/docs tests/e2e -k golden
+	git diff --stat -- tests docs
+
+## Ratios against a bare echo, a bare fsync and a bare interpreter, measured in one run.
+bench: $(VENV)/.ready
+	$(BIN)/python tests/bench/run.py
+
+## The long store sweeps: many kills of the daemon under load.
+crash: $(VENV)/.ready
+	STATEWARD_CRASH_KILLS=300 $(BIN)/pytest -q tests/e2e -k kill
+
+## The editor clients in their real editors.
+editors: $(VENV)/.ready
+	$(BIN)/pytest -q tests/editors
+
+clean:
+	rm -rf $(VENV) build dist

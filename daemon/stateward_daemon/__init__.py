@@ -1,0 +1,1 @@
+"""The daemon: alone knows both the engine and the protocol."""

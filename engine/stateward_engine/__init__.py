@@ -1,0 +1,1 @@
+"""The engine: knows state, and nothing of messages, sockets or editors."""

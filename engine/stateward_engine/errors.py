@@ -1,0 +1,205 @@
+"""Every way in which the engine says no.
+
+::
+
+    EngineError
+    ├── RequestError              the call was wrong; nothing was touched
+    │   ├── InvalidRequest        its members, its wanted list, a setting
+    │   ├── MalformedPath         a path outside the grammar (draws the place)
+    │   ├── MissingPath           no such member
+    │   ├── WrongKind             an array selector on something else
+    │   ├── OutOfBounds           an index or range outside the array
+    │   ├── HistoryUnavailable    a boundary that is not kept
+    │   ├── UnwantedOwner         an owner that this client did not select
+    │   ├── InvalidPatch          shape, syntax, null, numbers, depth
+    │   ├── NoOp                  an empty patch object
+    │   ├── StaleBasis            `if_revision` is no longer current
+    │   ├── IdempotencyConflict   the same key with another patch
+    │   ├── Refused               a decision against it; `reason_code` says which
+    │   ├── TooLarge              a size bound was reached
+    │   ├── Busy                  a queue bound was reached; try again
+    │   ├── Cancelled             the caller took it back in time
+    │   └── UnsafeDocument        a document that cannot be read without guessing
+    └── StoreError                the store or its disk; the call may have been right
+        ├── CorruptStore          stored evidence contradicts itself
+        └── StoreUnavailable      outage, full disk, poisoned or closed writer
+
+Messages are lower case, without a full stop, and say what to do when there is something to do.
+They never quote stored values or file contents.
+"""
+
+from __future__ import annotations
+
+from typing import ClassVar, Literal, TypeAlias
+
+Fact: TypeAlias = "str | int | bool | list[str] | dict[str, str]"
+Outcome: TypeAlias = Literal["refused", "unknown"]
+
+
+class EngineError(Exception):
+    """The root of all refusals.
+
+    Attributes:
+        category: One word of the closed list in the protocol page.
+        retryable: Whether the same call can succeed later without being changed.
+        facts: What a caller needs to mend the call: `path`, `got`, `wanted`, `example`, `limit` and the like.
+            Members that are `None` are left out.
+    """
+
+    category: ClassVar[str]
+    retryable: ClassVar[bool] = False
+
+    def __init__(self, message: str, **facts: Fact | None) -> None:
+        super().__init__(message)
+        self.facts: dict[str, Fact] = {name: fact for name, fact in facts.items() if fact is not None}
+
+
+class RequestError(EngineError):
+    """The call was wrong, and nothing was touched."""
+
+
+class InvalidRequest(RequestError):
+    """Members, wanted list or a setting that the method does not take."""
+
+    category = "invalid_request"
+
+
+class MalformedPath(RequestError):
+    """A path that the grammar does not accept.
+
+    Attributes:
+        source: The whole path, as the caller wrote it.
+        at: Offset of the first bad character, in code points from 0; `len(source)` when the path ended too early.
+        expected: What the grammar wanted there, as a noun phrase.
+    """
+
+    category = "malformed_path"
+
+    def __init__(self, source: str, at: int, expected: str) -> None:
+        self.source, self.at, self.expected = source, at, expected
+        super().__init__(
+            f"expected {expected} at character {at}", path=source, wanted=expected, example="effective.lazy.memory[0]"
+        )
+
+    def caret(self) -> str:
+        """Return three lines for people: what was expected, the path, and a caret under the first bad character."""
+        return f"expected {self.expected}\n  {self.source}\n  {' ' * self.at}^"
+
+
+class MissingPath(RequestError):
+    """A member that is not there."""
+
+    category = "missing_path"
+
+
+class WrongKind(RequestError):
+    """An index or range on something that is no array."""
+
+    category = "wrong_kind"
+
+
+class OutOfBounds(RequestError):
+    """An index or range outside the array."""
+
+    category = "out_of_bounds"
+
+
+class HistoryUnavailable(RequestError):
+    """A boundary before the origin or outside the kept window."""
+
+    category = "history_unavailable"
+
+
+class UnwantedOwner(RequestError):
+    """An owner that this client did not select."""
+
+    category = "unwanted_owner"
+
+
+class InvalidPatch(RequestError):
+    """A patch that no state could take: shape, syntax, null, numbers or depth."""
+
+    category = "invalid_patch"
+
+
+class NoOp(RequestError):
+    """An empty object where planes or members were due."""
+
+    category = "no_op"
+
+
+class StaleBasis(RequestError):
+    """`if_revision` names a state that is no longer current."""
+
+    category = "stale_basis"
+
+
+class IdempotencyConflict(RequestError):
+    """An idempotency key that was used for another patch."""
+
+    category = "idempotency_conflict"
+
+
+class Refused(RequestError):
+    """A decision against a well-formed call; the fact `reason_code` says which."""
+
+    category = "refused"
+
+
+class TooLarge(RequestError):
+    """A size bound was reached; the fact `limit` says which."""
+
+    category = "too_large"
+
+
+class Busy(RequestError):
+    """A queue bound was reached; the fact `limit` says which."""
+
+    category = "busy"
+    retryable = True
+
+
+class Cancelled(RequestError):
+    """The caller took the request back before it was committed."""
+
+    category = "cancelled"
+
+
+class UnsafeDocument(RequestError):
+    """A document that cannot be read without guessing; it stays untouched.
+
+    Attributes:
+        kind: Which rule it breaks, for example `unterminated_frontmatter`.
+        line: Line number from 1.
+        byte_offset: Offset of that line's first byte in the file, from 0.
+    """
+
+    category = "unsafe_document"
+
+    def __init__(self, message: str, *, kind: str, line: int, byte_offset: int) -> None:
+        self.kind, self.line, self.byte_offset = kind, line, byte_offset
+        super().__init__(message, kind=kind, line=line, byte_offset=byte_offset)
+
+
+class StoreError(EngineError):
+    """The store or its disk failed; the call may have been right."""
+
+
+class CorruptStore(StoreError):
+    """Stored evidence contradicts itself; its bytes are kept as they are."""
+
+    category = "corrupt_store"
+
+
+class StoreUnavailable(StoreError):
+    """The store cannot take or answer the call.
+
+    `outcome` tells a writer what became of its mutation: `refused` (nothing was written) or `unknown`
+    (a write or sync failed after it began; repeat it with the same idempotency key).
+    """
+
+    category = "store_unavailable"
+    retryable = True
+
+    def __init__(self, message: str, *, outcome: Outcome = "refused", **facts: Fact | None) -> None:
+        super().__init__(message, outcome=outcome, **facts)

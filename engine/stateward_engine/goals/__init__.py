@@ -1,0 +1,1 @@
+"""Goal documents: from Markdown text to a typed projection with problems. Pure."""

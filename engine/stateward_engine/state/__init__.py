@@ -1,0 +1,1 @@
+"""Scoped semantic state: paths, patches, overlays, reads and transitions. Pure."""

@@ -1,0 +1,123 @@
+"""Captured views: all state at one moment, immutable, shared by every reader.
+
+A view is made of plain dicts and lists that nobody changes after they are published. A change copies the containers
+along its own path and shares everything else with the view before it, so that a view costs what was touched.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Final, Literal, TypeAlias
+
+from stateward_engine.json_value import Json
+
+ScopeName: TypeAlias = Literal["global", "cwd", "session"]
+Planes: TypeAlias = Mapping[str, Json]
+
+# In rising precedence: a later scope's values show over an earlier one's.
+SCOPES: Final[tuple[ScopeName, ...]] = ("global", "cwd", "session")
+# In the order of answers.
+PLANES: Final = ("intents", "strategy", "tactics", "artifacts", "response", "lazy")
+# `response` is written by the runtime alone.
+PATCHABLE_PLANES: Final = frozenset(PLANES) - {"response"}
+
+HISTORY_LIMIT_DEFAULT: Final = 7
+# A read at an offset walks the kept records, and each record costs memory for as long as it is kept.
+HISTORY_LIMIT_MAX: Final = 100
+
+
+@dataclass(frozen=True, slots=True)
+class Identity:
+    """Which scope of which client: the key of one stream.
+
+    Attributes:
+        kind: The scope's name.
+        cwd: Real path of the directory; `None` for the global scope.
+        session: Session id; `None` for the global and the cwd scope.
+    """
+
+    kind: ScopeName
+    cwd: str | None = None
+    session: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Selection:
+    """The owners that one client works with.
+
+    Attributes:
+        cwd: Real path of the client's directory, or `None`.
+        session: Id of its session, or `None`; a session needs a cwd.
+        wanted: One to three distinct scopes, in precedence order.
+    """
+
+    cwd: str | None
+    session: str | None
+    wanted: tuple[ScopeName, ...]
+
+    def identity(self, scope: ScopeName) -> Identity:
+        """Return the key of this client's `scope`."""
+        if scope == "global":
+            return Identity("global")
+        return Identity(scope, self.cwd, self.session if scope == "session" else None)
+
+
+@dataclass(frozen=True, slots=True)
+class Scope:
+    """One scope at one moment.
+
+    Attributes:
+        planes: The present planes and their values. Never changed in place.
+        revision: Counts the accepted transitions that changed this scope, from 0.
+    """
+
+    planes: Planes = field(default_factory=dict)
+    revision: int = 0
+
+
+EMPTY_SCOPE: Final = Scope()
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """All state at one moment.
+
+    Attributes:
+        sequence: The ledger sequence that this view includes; 0 is the empty store.
+        scopes: Every scope that a transition ever changed. Scopes that are not here are empty.
+        sessions: For each cwd, its session ids and when each was last changed (RFC 3339, UTC).
+        receipts: The kept answers of keyed mutations, oldest first.
+        history_limit: The store's durable setting, 0 to `HISTORY_LIMIT_MAX`.
+    """
+
+    sequence: int = 0
+    scopes: Mapping[Identity, Scope] = field(default_factory=dict)
+    sessions: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    receipts: Mapping[ReceiptKey, KeptReceipt] = field(default_factory=dict)
+    history_limit: int = HISTORY_LIMIT_DEFAULT
+
+    def scope(self, identity: Identity) -> Scope:
+        """Return the scope of that identity; one that was never changed is empty."""
+        return self.scopes.get(identity, EMPTY_SCOPE)
+
+    def planes(self, selection: Selection) -> dict[ScopeName, Planes]:
+        """Return the planes of each wanted scope, in precedence order."""
+        return {name: self.scope(selection.identity(name)).planes for name in selection.wanted}
+
+
+@dataclass(frozen=True, slots=True)
+class ReceiptKey:
+    """An idempotency key belongs to one cwd and session: two clients may use the same word."""
+
+    cwd: str | None
+    session: str | None
+    key: str
+
+
+@dataclass(frozen=True, slots=True)
+class KeptReceipt:
+    """What a keyed mutation was (`digest`, SHA-256 of its canonical JSON) and what it was answered."""
+
+    digest: str
+    receipt: Mapping[str, Json]

@@ -1,0 +1,1 @@
+"""The durable store and its one writer: the only part of the engine that touches clock, disk and threads."""

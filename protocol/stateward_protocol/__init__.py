@@ -1,0 +1,3 @@
+"""The protocol: knows messages, and nothing of state. No I/O."""
+
+__version__ = "0.1.0"

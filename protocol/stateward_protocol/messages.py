@@ -1,0 +1,286 @@
+"""Params and results of every method, as typed structs: a wrong call is refused while it is decoded.
+
+Evolution: new fields have defaults, types do not change, and clients ignore fields that they do not know. The daemon
+refuses unknown members of writes, because a member that is ignored there is an instruction that is lost.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal, TypeAlias
+
+from msgspec import UNSET, Meta, Struct, UnsetType
+
+# A session id is printed, logged and typed by people, so it is a word without surprises.
+SessionId: TypeAlias = Annotated[
+    str, Meta(pattern=r"^[A-Za-z0-9._:-]{1,128}$(?!\n)", description="letters, digits and . _ : - (at most 128)")
+]
+Owner: TypeAlias = Literal["global", "cwd", "session"]
+Mode: TypeAlias = Literal["active", "passive", "off"]
+Projection: TypeAlias = Literal["value", "keys", "patch"]
+Severity: TypeAlias = Literal["error", "warning", "info"]
+IdempotencyKey: TypeAlias = Annotated[str, Meta(min_length=1, max_length=128)]
+# Any JSON value: the engine checks what it holds, so the wire need not know its rules.
+JsonValue: TypeAlias = Any
+
+
+class Params(Struct, frozen=True, kw_only=True):
+    """Params of a method that changes nothing; unknown members are ignored."""
+
+
+class StrictParams(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Params whose unknown members are refused."""
+
+
+class Result(Struct, frozen=True, kw_only=True, omit_defaults=False):
+    """What a method answers."""
+
+
+class NoParams(Params, frozen=True):
+    """No params; members are ignored."""
+
+
+# -- the connection --------------------------------------------------------------------------------------------------
+
+
+class ClientInfo(Struct, frozen=True, kw_only=True):
+    """Who is calling, for `sessions` and the log."""
+
+    name: Annotated[str, Meta(min_length=1, max_length=128)]
+    version: Annotated[str, Meta(max_length=64)] = ""
+
+
+class AttachParams(Params, frozen=True):
+    """Bind a connection to the owners it works with.
+
+    `cwd` is an absolute path of an existing directory; the daemon's own directory and environment are never used.
+    `wanted` defaults to `global`, plus `cwd` and `session` where they are given.
+    """
+
+    client: ClientInfo
+    protocol: int
+    cwd: str | None = None
+    session: SessionId | None = None
+    wanted: list[Owner] | UnsetType = UNSET
+    mode: Mode = "active"
+
+
+class DaemonInfo(Result, frozen=True):
+    """Which daemon answers. `provider` is the kind of its ledger."""
+
+    version: str
+    pid: int
+    store: str
+    provider: str
+
+
+class Limits(Result, frozen=True):
+    """Bounds that a client meets: bytes of a message, bytes of one stored entry, mutations in the queue."""
+
+    max_message_bytes: int
+    max_entry_bytes: int
+    queue_length_max: int
+
+
+class KnownSession(Result, frozen=True):
+    """A session that changed something in this cwd, and when it last did (RFC 3339, UTC)."""
+
+    id: str
+    changed_at: str
+
+
+class AttachResult(Result, frozen=True):
+    """What the connection is bound to."""
+
+    protocol: int
+    daemon: DaemonInfo
+    cwd: str | None
+    session: str | None
+    wanted: list[Owner]
+    mode: Mode
+    history_limit: int
+    limits: Limits
+    sessions: list[KnownSession]
+
+
+class PingResult(Result, frozen=True):
+    """The daemon is there."""
+
+    ok: bool = True
+
+
+class WriterHealth(Result, frozen=True):
+    """Whether mutations are taken, and why not."""
+
+    ok: bool
+    reason: str | None = None
+
+
+class StatusResult(Result, frozen=True):
+    """Versions, places, load and health of the daemon.
+
+    `uptime_s` is in seconds, `store_bytes` is the size of the journal, `sequence` the last durable ledger sequence.
+    """
+
+    version: str
+    protocol: int
+    pid: int
+    store: str
+    socket: str
+    log: str
+    provider: str
+    uptime_s: int
+    connections: int
+    queue_length: int
+    sequence: int
+    store_bytes: int
+    writer: WriterHealth
+
+
+class Connection(Result, frozen=True):
+    """One live connection. `kind` is what it bound itself as."""
+
+    id: int
+    kind: Literal["agent", "editor", "unattached"]
+    client: str
+    version: str
+    pid: int
+    cwd: str | None
+    session: str | None
+    wanted: list[Owner]
+
+
+class SessionsResult(Result, frozen=True):
+    """All live connections, oldest first."""
+
+    connections: list[Connection]
+
+
+class ShutdownResult(Result, frozen=True):
+    """The daemon has stopped listening; it ends when what is queued is on disk."""
+
+    pid: int
+
+
+# -- state -----------------------------------------------------------------------------------------------------------
+
+
+class ReadStateParams(StrictParams, frozen=True):
+    """Exactly one of `path` and `paths`, and how to project what is there."""
+
+    path: str | UnsetType = UNSET
+    paths: Annotated[list[str], Meta(min_length=1)] | UnsetType = UNSET
+    projection: Projection = "value"
+
+
+class PatchStateParams(StrictParams, frozen=True):
+    """A recursive patch: objects merge, null deletes a member, anything else replaces.
+
+    `idempotency_key` makes a repeat safe: the same key and patch get the first answer. `if_revision` is the `revision`
+    of `state_status`: the patch is refused when a wanted scope has moved on.
+    """
+
+    patch: JsonValue
+    idempotency_key: IdempotencyKey | None = None
+    if_revision: str | None = None
+
+
+class PatchReceipt(Result, frozen=True):
+    """Which scopes really changed, in precedence order."""
+
+    changed: list[Owner]
+
+
+class ScopeHealth(Result, frozen=True):
+    """Whether a scope can be served."""
+
+    ok: bool
+    reason: str | None = None
+
+
+class StateStatusResult(Result, frozen=True):
+    """Revisions of the wanted scopes, as one opaque word for `if_revision`."""
+
+    revision: str
+    boundaries: int
+    scopes: dict[str, ScopeHealth]
+    writer: WriterHealth
+
+
+class ConfigureParams(StrictParams, frozen=True):
+    """`history_limit` is how many transitions stay addressable: one durable setting of the store."""
+
+    history_limit: Annotated[int, Meta(ge=0, le=100)]
+
+
+class ConfigureResult(Result, frozen=True):
+    """The setting that is now durable."""
+
+    history_limit: int
+
+
+class ExportResult(Result, frozen=True):
+    """The stored planes of each wanted scope; a scope that was never changed is an empty object."""
+
+    scopes: dict[str, JsonValue]
+
+
+class ImportStateParams(StrictParams, frozen=True):
+    """Whole states for scopes that nothing ever changed; `scopes` is what `export_state` answers."""
+
+    scopes: dict[Owner, JsonValue]
+
+
+# -- goal documents --------------------------------------------------------------------------------------------------
+
+
+class DocumentParams(Params, frozen=True):
+    """Which document: the file at the absolute `path`, or `text` as an editor holds it unsaved.
+
+    `goal_id` and `source_ref` are only repeated in the answer.
+    """
+
+    path: str | None = None
+    text: str | None = None
+    goal_id: str | None = None
+    source_ref: str = "ACTIVE_GOAL_STATE.md"
+
+
+class Position(Result, frozen=True):
+    """A place in a document: line from 0, character in code points from 0."""
+
+    line: int
+    character: int
+
+
+class Range(Result, frozen=True):
+    """From `start` up to and without `end`."""
+
+    start: Position
+    end: Position
+
+
+class Related(Result, frozen=True):
+    """Another place that has to do with a problem."""
+
+    range: Range
+    message: str
+
+
+class DiagnosticItem(Result, frozen=True):
+    """One problem of a document."""
+
+    range: Range
+    severity: Severity
+    code: str
+    message: str
+    related: list[Related]
+
+
+class GoalDiagnosticsResult(Result, frozen=True):
+    """Problems of a document, in its order.
+
+    `projection_diagnostics` is null when the document is refused; then an item of severity `error` says why.
+    """
+
+    projection_diagnostics: dict[str, JsonValue] | None
+    items: list[DiagnosticItem]

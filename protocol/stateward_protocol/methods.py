@@ -1,0 +1,151 @@
+"""The method table: every method of the wire once, with its types, its rules, one line of meaning and one right call.
+
+The daemon dispatches by it, the client library mirrors it, and the protocol page is generated from it.
+"""
+
+from __future__ import annotations
+
+from enum import Enum
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+from stateward_protocol import messages as m
+
+if TYPE_CHECKING:
+    from msgspec import Struct
+
+PROTOCOL_VERSION: Final = 1
+# The same methods, for LSP clients that keep foreign names apart.
+PREFIX: Final = "stateward/"
+
+
+class Kind(Enum):
+    """What a method needs and touches."""
+
+    CONNECTION = "answered on any connection, attached or not"
+    READ = "answers from the captured view; needs `attach`"
+    WRITE = "goes through the writer; needs `attach`"
+    DOCUMENT = "reads a document, off the event loop; needs `attach`"
+
+
+class Method(NamedTuple):
+    """One row of the table.
+
+    Attributes:
+        name: As sent, without the prefix.
+        kind: What it needs and touches.
+        params: The struct that its params are decoded into.
+        result: The struct of its answer, or `dict` where the shape follows the request.
+        summary: What it does, as one sentence.
+        example: Params of a right call.
+    """
+
+    name: str
+    kind: Kind
+    params: type[Struct]
+    result: type[Struct | dict[str, Any]]
+    summary: str
+    example: dict[str, Any]
+
+
+_ATTACH_EXAMPLE: Final = {
+    "client": {"name": "my-agent", "version": "1.0"},
+    "protocol": PROTOCOL_VERSION,
+    "cwd": "/home/ada/project",
+    "session": "s1",
+}
+
+METHODS: Final[dict[str, Method]] = {
+    method.name: method
+    for method in (
+        Method(
+            "attach",
+            Kind.CONNECTION,
+            m.AttachParams,
+            m.AttachResult,
+            "Bind this connection to the owners that it works with.",
+            _ATTACH_EXAMPLE,
+        ),
+        Method("ping", Kind.CONNECTION, m.NoParams, m.PingResult, "Ask whether the daemon is there.", {}),
+        Method(
+            "status",
+            Kind.CONNECTION,
+            m.NoParams,
+            m.StatusResult,
+            "Ask for versions, places, load and health of the daemon.",
+            {},
+        ),
+        Method("sessions", Kind.READ, m.NoParams, m.SessionsResult, "List the live connections.", {}),
+        Method(
+            "shutdown_daemon",
+            Kind.READ,
+            m.NoParams,
+            m.ShutdownResult,
+            "Stop listening, finish what is queued, then end the daemon.",
+            {},
+        ),
+        Method(
+            "read_state",
+            Kind.READ,
+            m.ReadStateParams,
+            dict,
+            "Read one path or a batch, exactly or not at all.",
+            {"path": "effective.lazy.memory[0]", "projection": "value"},
+        ),
+        Method(
+            "patch_state",
+            Kind.WRITE,
+            m.PatchStateParams,
+            m.PatchReceipt,
+            "Merge a patch into the state, and answer once it is durable.",
+            {"patch": {"cwd": {"tactics": {"next": "run the tests"}}}},
+        ),
+        Method(
+            "state_status",
+            Kind.READ,
+            m.NoParams,
+            m.StateStatusResult,
+            "Ask for revisions and health of the wanted scopes.",
+            {},
+        ),
+        Method(
+            "configure",
+            Kind.WRITE,
+            m.ConfigureParams,
+            m.ConfigureResult,
+            "Change the durable setting of the store.",
+            {"history_limit": 7},
+        ),
+        Method(
+            "export_state",
+            Kind.READ,
+            m.NoParams,
+            m.ExportResult,
+            "Take the stored states of the wanted scopes.",
+            {},
+        ),
+        Method(
+            "import_state",
+            Kind.WRITE,
+            m.ImportStateParams,
+            m.PatchReceipt,
+            "Put whole states into scopes that nothing ever changed.",
+            {"scopes": {"cwd": {"tactics": {"next": "run the tests"}}}},
+        ),
+        Method(
+            "goal_projection",
+            Kind.DOCUMENT,
+            m.DocumentParams,
+            dict,
+            "Read a goal document into its projection object.",
+            {"path": "/home/ada/project/ACTIVE_GOAL_STATE.md"},
+        ),
+        Method(
+            "goal_diagnostics",
+            Kind.DOCUMENT,
+            m.DocumentParams,
+            m.GoalDiagnosticsResult,
+            "Read a goal document into its problems.",
+            {"path": "/home/ada/project/ACTIVE_GOAL_STATE.md"},
+        ),
+    )
+}
