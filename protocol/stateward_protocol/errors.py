@@ -5,7 +5,7 @@ A category is the word that programs branch on; a code is where JSON-RPC and LSP
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 PARSE_ERROR: Final = -32700
 INVALID_REQUEST: Final = -32600
@@ -19,31 +19,41 @@ UNAVAILABLE: Final = -32012
 BOUND_REACHED: Final = -32013
 REQUEST_CANCELLED: Final = -32800
 
-CODES: Final[dict[str, int]] = {
-    "parse_error": PARSE_ERROR,
-    "invalid_message": INVALID_REQUEST,
-    "unknown_method": METHOD_NOT_FOUND,
-    "invalid_request": INVALID_PARAMS,
-    "malformed_path": INVALID_PARAMS,
-    "invalid_patch": INVALID_PARAMS,
-    "no_op": INVALID_PARAMS,
-    "internal": INTERNAL_ERROR,
-    "not_attached": NOT_ATTACHED,
-    "missing_path": NOT_READABLE,
-    "wrong_kind": NOT_READABLE,
-    "out_of_bounds": NOT_READABLE,
-    "history_unavailable": NOT_READABLE,
-    "unwanted_owner": NOT_READABLE,
-    "stale_basis": REFUSED,
-    "idempotency_conflict": REFUSED,
-    "refused": REFUSED,
-    "corrupt_store": UNAVAILABLE,
-    "store_unavailable": UNAVAILABLE,
-    "unsafe_document": UNAVAILABLE,
-    "busy": BOUND_REACHED,
-    "too_large": BOUND_REACHED,
-    "shutting_down": BOUND_REACHED,
-    "cancelled": REQUEST_CANCELLED,
+
+class Category(NamedTuple):
+    """One word that programs branch on, with its code and what it tells them."""
+
+    code: int
+    meaning: str
+
+
+CATEGORIES: Final[dict[str, Category]] = {
+    "parse_error": Category(PARSE_ERROR, "the frame is not readable: no UTF-8, no JSON, a member twice, too deep"),
+    "invalid_message": Category(INVALID_REQUEST, "JSON, but no message; or a message at a wrong time"),
+    "unknown_method": Category(METHOD_NOT_FOUND, "nobody serves this name; `did_you_mean` is the nearest one"),
+    "invalid_request": Category(INVALID_PARAMS, "params, wanted list or setting that the method does not take"),
+    "malformed_path": Category(INVALID_PARAMS, "a state path outside the grammar"),
+    "invalid_patch": Category(INVALID_PARAMS, "a patch that no state could take: shape, null, numbers, depth"),
+    "no_op": Category(INVALID_PARAMS, "an empty patch object"),
+    "internal": Category(INTERNAL_ERROR, "a mistake of the daemon; `incident` names the line of its log"),
+    "not_attached": Category(NOT_ATTACHED, "attach (or initialize) comes first"),
+    "missing_path": Category(NOT_READABLE, "there is no such member, or no such file"),
+    "wrong_kind": Category(NOT_READABLE, "an array selector on something that is no array"),
+    "out_of_bounds": Category(NOT_READABLE, "an index or range outside the array"),
+    "history_unavailable": Category(NOT_READABLE, "a boundary that is not kept"),
+    "unwanted_owner": Category(NOT_READABLE, "an owner that this connection did not select"),
+    "stale_basis": Category(REFUSED, "`if_revision` is no longer current; nothing was written"),
+    "idempotency_conflict": Category(REFUSED, "the key was used for another patch"),
+    "refused": Category(REFUSED, "a decision against a well-formed call; `reason_code` says which"),
+    "corrupt_store": Category(UNAVAILABLE, "stored evidence contradicts itself; its bytes are kept"),
+    "store_unavailable": Category(
+        UNAVAILABLE, "the store or its daemon cannot serve; `outcome` tells a write its fate"
+    ),
+    "unsafe_document": Category(UNAVAILABLE, "the document cannot be read without guessing; it stays untouched"),
+    "busy": Category(BOUND_REACHED, "a queue bound was reached; try again"),
+    "too_large": Category(BOUND_REACHED, "a size bound was reached; `limit` says which"),
+    "shutting_down": Category(BOUND_REACHED, "the daemon is ending; repeat on a new connection"),
+    "cancelled": Category(REQUEST_CANCELLED, "taken back before it was committed"),
 }
 
 
@@ -51,7 +61,7 @@ class WireError(Exception):
     """An error answer: raised by whoever answers a request, and by the client library when it receives one.
 
     Attributes:
-        category: A key of `CODES`.
+        category: A key of `CATEGORIES`.
         message: One sentence for people: what was wrong and what to do.
         data: Members of `error.data` beside `category`: `path`, `got`, `wanted`, `example`, `retryable` and the like.
     """
@@ -63,7 +73,7 @@ class WireError(Exception):
     @property
     def code(self) -> int:
         """The JSON-RPC code of the category."""
-        return CODES.get(self.category, INTERNAL_ERROR)
+        return CATEGORIES[self.category].code if self.category in CATEGORIES else INTERNAL_ERROR
 
     def to_error(self) -> dict[str, Any]:
         """Return the JSON-RPC error object."""

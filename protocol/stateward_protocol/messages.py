@@ -227,7 +227,7 @@ class ExportResult(Result, frozen=True):
 class ImportStateParams(StrictParams, frozen=True):
     """Whole states for scopes that nothing ever changed; `scopes` is what `export_state` answers."""
 
-    scopes: dict[Owner, JsonValue]
+    scopes: JsonValue
 
 
 # -- goal documents --------------------------------------------------------------------------------------------------

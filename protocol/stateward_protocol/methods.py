@@ -21,10 +21,10 @@ PREFIX: Final = "stateward/"
 class Kind(Enum):
     """What a method needs and touches."""
 
-    CONNECTION = "answered on any connection, attached or not"
-    READ = "answers from the captured view; needs `attach`"
-    WRITE = "goes through the writer; needs `attach`"
-    DOCUMENT = "reads a document, off the event loop; needs `attach`"
+    CONNECTION = "is answered on any connection, attached or not"
+    READ = "answers from the captured view, and needs `attach`"
+    WRITE = "goes through the writer, and needs `attach`"
+    DOCUMENT = "reads a document, and needs `attach`"
 
 
 class Method(NamedTuple):

@@ -139,6 +139,21 @@ def find_unsendable(value: Any) -> tuple[str, str] | None:  # noqa: ANN401 - any
     return None
 
 
+def without_surrogates(value: Any) -> Any:  # noqa: ANN401 - any JSON value
+    r"""Return the value with U+FFFD for every unpaired surrogate.
+
+    >>> without_surrogates(["half \ud83d"]) == ["half \N{REPLACEMENT CHARACTER}"]
+    True
+    """
+    if isinstance(value, str):
+        return value if _encodable(value) else value.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    if isinstance(value, list):
+        return [without_surrogates(item) for item in value]
+    if isinstance(value, dict):
+        return {without_surrogates(key): without_surrogates(item) for key, item in value.items()}
+    return value
+
+
 def _encodable(text: str) -> bool:
     if text.isascii():
         return True

@@ -1,0 +1,149 @@
+"""Arguments of one verb, and its help: a sentence, an example that works, then options with units.
+
+argparse does the parsing. The help is laid out here, because argparse lays it out differently from one Python to the
+next, and it is compared with golden files.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import shutil
+from typing import TYPE_CHECKING, Final, NoReturn
+
+from stateward.start import TIMEOUT_S
+from stateward_daemon.cli.exits import UsageFault
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+OWNERS: Final = ("global", "cwd", "session")
+
+# Longer lines are hard to read however wide the terminal is.
+_WIDTH_MAX: Final = 100
+_HELP_COLUMN: Final = 26
+
+
+class VerbParser(argparse.ArgumentParser):
+    """The parser of one verb.
+
+    A wrong command line raises `UsageFault` instead of ending the process; `--help` prints and ends it with 0.
+    """
+
+    def __init__(self, name: str, summary: str, example: str) -> None:
+        """Make a parser without options.
+
+        Args:
+            name: The verb as typed, such as `goal check`.
+            summary: What it does, in sentences.
+            example: A command that works.
+        """
+        super().__init__(prog=f"stateward {name}", description=summary, allow_abbrev=False, add_help=False)
+        self._example = example
+        self.add_argument("--help", action="help", help="Show this text.")
+
+    def error(self, message: str) -> NoReturn:
+        """Refuse the command line."""
+        raise UsageFault(f"{message}; see {self.prog} --help")
+
+    def format_usage(self) -> str:
+        """Return the line that tells how the verb is called."""
+        positionals = [str(action.metavar) for action in self._actions if not action.option_strings]
+        return " ".join(["Usage:", self.prog, "[OPTIONS]", *positionals]) + "\n"
+
+    def format_help(self) -> str:
+        """Return the help text, as wide as the terminal allows."""
+        import textwrap  # noqa: PLC0415 - only help needs it
+
+        width = min(shutil.get_terminal_size().columns, _WIDTH_MAX)
+        summary = textwrap.fill(self.description or "", width, initial_indent="  ", subsequent_indent="  ")
+        lines = [self.format_usage(), summary, "", "  Example:", "", f"      {self._example}", "", "Options:"]
+        for action in self._actions:
+            if action.option_strings:
+                lines += _described(_invocation(action), str(action.help), width)
+        return "\n".join(lines) + "\n"
+
+
+def _invocation(action: argparse.Action) -> str:
+    return " ".join([*action.option_strings, *([str(action.metavar)] if action.metavar else [])])
+
+
+def _described(invocation: str, meaning: str, width: int) -> Iterator[str]:
+    """Yield an option and its meaning side by side, or one under the other where the first is long."""
+    import textwrap  # noqa: PLC0415 - only help needs it
+
+    indent = " " * _HELP_COLUMN
+    first = f"  {invocation}"
+    lines = textwrap.wrap(meaning, width - _HELP_COLUMN)
+    if len(first) + 2 <= _HELP_COLUMN:
+        yield first.ljust(_HELP_COLUMN) + lines.pop(0)
+    else:
+        yield first
+    yield from (indent + line for line in lines)
+
+
+# -- options that several verbs have ---------------------------------------------------------------------------------
+
+
+def add_json_option(parser: VerbParser) -> None:
+    """Add the choice of output."""
+    parser.add_argument("--json", action="store_true", help="Print JSON on standard output.")
+
+
+def add_place_options(parser: VerbParser) -> None:
+    """Add which store is meant and how long to wait for its daemon."""
+    parser.add_argument(
+        "--store", metavar="DIRECTORY", help="The store.  [default: STATEWARD_STORE, else the user's data directory]"
+    )
+    parser.add_argument(
+        "--socket",
+        metavar="PATH",
+        help="Where a daemon that is started listens.  [default: STATEWARD_SOCKET, else a private runtime directory]",
+    )
+    parser.add_argument(
+        "--timeout",
+        metavar="SECONDS",
+        type=_seconds,
+        default=TIMEOUT_S,
+        help=f"Wait at most this long for an answer.  [default: {TIMEOUT_S:g}]",
+    )
+
+
+def add_state_options(parser: VerbParser) -> None:
+    """Add whose state is meant and where it is."""
+    parser.add_argument(
+        "--cwd", metavar="DIRECTORY", default=".", help="Whose cwd state is meant.  [default: the current directory]"
+    )
+    parser.add_argument(
+        "--session",
+        metavar="ID",
+        default=os.environ.get("STATEWARD_SESSION") or None,
+        help="The session.  [default: STATEWARD_SESSION, else none]",
+    )
+    parser.add_argument(
+        "--wanted",
+        metavar="OWNERS",
+        type=_owners,
+        help="Work with these owners only: global, cwd, session, separated by commas.  [default: all that are given]",
+    )
+    add_place_options(parser)
+    parser.add_argument("--embedded", action="store_true", help="Work in this process, without a daemon.")
+    add_json_option(parser)
+
+
+def _seconds(text: str) -> float:
+    try:
+        seconds = float(text)
+    except ValueError:
+        seconds = 0.0
+    # Rejects nan and infinity too: no clock reaches them.
+    if not 0 < seconds < float("inf"):
+        raise argparse.ArgumentTypeError("seconds are a number above 0")
+    return seconds
+
+
+def _owners(text: str) -> Sequence[str]:
+    owners = text.split(",")
+    if not set(owners) <= set(OWNERS):
+        raise argparse.ArgumentTypeError(f"owners are {', '.join(OWNERS)}, separated by commas")
+    return owners

@@ -1,0 +1,128 @@
+"""What the command line shows: JSON, text for people, and refusals with the facts that help to mend the call.
+
+Everything here passes through the one escape function, so no state, document or log can drive the terminal.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shlex
+import sys
+import unicodedata
+from typing import TYPE_CHECKING, Any, Final, TextIO
+
+from stateward.printable import printable, printable_lines
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from stateward_protocol.errors import WireError
+    from stateward_protocol.messages import ScopeHealth, WriterHealth
+
+COLORS: Final = {"error": "31", "warning": "33", "info": "36", "note": "2"}
+
+# For programs, and of no help to a reader who has the message.
+_NOT_FOR_PEOPLE: Final = frozenset({"category", "retryable"})
+_CHARACTER: Final = re.compile(r"at character (\d+)$")
+
+
+def show(text: str) -> None:
+    """Print lines for people on standard output."""
+    print(printable_lines(text))
+
+
+def show_table(rows: Iterable[tuple[str, object]], indent: str = "") -> None:
+    """Print names and values in two columns; a value that is not there is a dash."""
+    known = [(printable(name), "-" if value is None else str(value)) for name, value in rows]
+    width = max((columns(name) for name, _ in known), default=0)
+    for name, value in known:
+        show(f"{indent}{name}{' ' * (width - columns(name))}  {value}".rstrip())
+
+
+def show_json(value: Any, *, indent: int | None = None) -> None:  # noqa: ANN401 - any JSON value
+    """Print a JSON text on standard output; escaping it leaves its value as it is."""
+    show(json.dumps(value, ensure_ascii=False, indent=indent))
+
+
+def health_word(health: ScopeHealth | WriterHealth) -> str:
+    """Return a health as people read it."""
+    return "ok" if health.ok else f"not ok: {health.reason}"
+
+
+def note(text: str) -> None:
+    """Print something for people on standard error, so that standard output stays what was asked for."""
+    print(printable_lines(text), file=sys.stderr)
+
+
+def complain(text: str) -> None:
+    """Print a complaint of the program itself."""
+    note(f"stateward: {text}")
+
+
+def paint(text: str, color: str, stream: TextIO) -> str:
+    """Return `text`, which must be safe to show, in a color of `COLORS` where a person at `stream` wants colors."""
+    wanted = stream.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
+    return f"\x1b[{COLORS[color]}m{text}\x1b[0m" if wanted else text
+
+
+def columns(text: str) -> int:
+    """Return how many columns a terminal gives `text`, which must be safe to show."""
+    if text.isascii():
+        return len(text)
+    return sum(
+        0 if unicodedata.combining(character) else 2 if unicodedata.east_asian_width(character) in "WF" else 1
+        for character in text
+    )
+
+
+# -- refusals --------------------------------------------------------------------------------------------------------
+
+
+def print_refusal(error: WireError, verb: str, *, as_json: bool) -> None:
+    """Print an error answer: as JSON on standard output, or for people on standard error."""
+    if as_json:
+        show_json({"error": {"category": error.category, "message": error.message, **error.data}})
+    else:
+        note("\n".join(_refusal_lines(error, verb)))
+
+
+def _refusal_lines(error: WireError, verb: str) -> Iterator[str]:
+    yield f"stateward: {printable(error.message)}"
+    facts = {name: fact for name, fact in error.data.items() if name not in _NOT_FOR_PEOPLE}
+    drawn = _drawn_path(error)
+    if drawn:
+        yield from drawn
+        del facts["path"]
+        # The message has just said it.
+        facts.pop("wanted", None)
+    example = facts.pop("example", None)
+    for name, fact in facts.items():
+        first, *others = _fact_text(fact).split("\n")
+        yield f"  {printable(name)}: {first}"
+        yield from (f"    {line}" for line in others)
+    if example is not None:
+        yield f"  example: {_example_call(verb, example)}"
+
+
+def _drawn_path(error: WireError) -> list[str]:
+    """Return the path of a malformed one with a caret under its first bad character."""
+    path, place = error.data.get("path"), _CHARACTER.search(error.message)
+    if error.category != "malformed_path" or not isinstance(path, str) or place is None:
+        return []
+    before = printable(path[: int(place[1])])
+    return [f"  {printable(path)}", f"  {' ' * columns(before)}^"]
+
+
+def _fact_text(fact: object) -> str:
+    return fact if isinstance(fact, str) else json.dumps(fact, ensure_ascii=False)
+
+
+def _example_call(verb: str, example: object) -> str:
+    """Return an example in the words of the verb that failed, where it is an argument of that verb."""
+    if verb in ("read", "browse") and isinstance(example, str):
+        return f"stateward {verb} {shlex.quote(example)}"
+    if verb == "patch" and isinstance(example, dict):
+        return f"stateward patch {shlex.quote(_fact_text(example.get('patch', example)))}"
+    return _fact_text(example)

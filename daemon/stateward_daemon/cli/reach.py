@@ -1,0 +1,62 @@
+"""From options to a client: over the daemon's socket, or in this process where there can be none."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, Final
+
+import stateward
+from stateward_daemon.cli.exits import UsageFault
+from stateward_daemon.cli.printing import note
+from stateward_protocol.errors import WireError
+
+if TYPE_CHECKING:
+    from argparse import Namespace
+
+    from stateward import Client, Start
+
+CLIENT_NAME: Final = "stateward-cli"
+# Reasons that no daemon will mend: sockets do not work here, as in many sandboxes.
+SOCKETLESS: Final = frozenset({"no_socket", "socket_path"})
+NOT_RUNNING: Final = "not_running"
+
+
+def open_client(options: Namespace, *, start: Start = "auto") -> Client:
+    """Return an attached client for the common options.
+
+    Args:
+        options: As `add_state_options` gives them.
+        start: `never` is for verbs that start no daemon; where none runs, they work in this process.
+
+    Raises:
+        WireError: No daemon and no store can be had, or the attachment is refused.
+        UsageFault: The current directory is gone.
+    """
+    if options.embedded:
+        return _attached(options, "embedded")
+    try:
+        return _attached(options, start)
+    except WireError as error:
+        reason = error.data.get("reason_code")
+        if reason in SOCKETLESS:
+            note(f"note: {error.message}; working in this process")
+        elif not (start == "never" and reason == NOT_RUNNING):
+            raise
+    return _attached(options, "embedded")
+
+
+def _attached(options: Namespace, start: Start) -> Client:
+    try:
+        directory = os.path.realpath(options.cwd)
+    except OSError:
+        raise UsageFault("the current directory is gone; change to another or name one with --cwd") from None
+    return stateward.connect(
+        directory,
+        options.session,
+        options.wanted,
+        store=options.store,
+        start=start,
+        socket=options.socket,
+        timeout_s=options.timeout,
+        client_name=CLIENT_NAME,
+    )

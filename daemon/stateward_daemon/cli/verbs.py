@@ -1,0 +1,309 @@
+"""The table of verbs: what each does, an example that works, its options, and where its code is."""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from stateward_daemon.cli.exits import UsageFault
+from stateward_daemon.cli.parser import VerbParser, add_json_option, add_place_options, add_state_options
+
+if TYPE_CHECKING:
+    from argparse import Namespace
+    from collections.abc import Callable
+
+# Of `daemon run`: fields of `stateward_daemon.settings.Settings` with their units and meanings. The values are checked
+# there, so that an option and an environment variable take the same.
+DAEMON_SETTINGS: Final = {
+    "max_message_bytes": ("BYTES", "Refuse a longer message before it is read.  [default: 67108864]"),
+    "client_stall_s": ("SECONDS", "Drop a client that does not read its answers for so long.  [default: 30]"),
+    "idle_exit_s": ("SECONDS", "End after so long without clients; 0 is never.  [default: 1800]"),
+    "header_timeout_s": ("SECONDS", "End a connection whose header takes longer.  [default: 5]"),
+    "body_timeout_s": ("SECONDS", "End a connection whose message takes longer.  [default: 30]"),
+    "connections_max": ("COUNT", "Refuse further connections.  [default: 1024]"),
+    "queue_length_max": ("COUNT", "Refuse further changes while so many wait.  [default: 4096]"),
+}
+
+
+class Verb(NamedTuple):
+    """One row of the table.
+
+    Attributes:
+        name: As typed.
+        code: Its module in this package and its function, which takes the options and returns the exit status.
+        summary: What it does, in sentences. The first one stands in the overview.
+        example: A command that works.
+        options: Functions that add its arguments.
+    """
+
+    name: str
+    code: str
+    summary: str
+    example: str
+    options: tuple[Callable[[VerbParser], None], ...]
+
+    def parser(self) -> VerbParser:
+        """Return the parser of its arguments."""
+        parser = VerbParser(self.name, self.summary, self.example)
+        for add in self.options:
+            add(parser)
+        return parser
+
+    def load(self) -> Callable[[Namespace], int]:
+        """Import its code."""
+        module, _, function = self.code.partition(":")
+        loaded: Callable[[Namespace], int] = getattr(importlib.import_module(f"{__package__}.{module}"), function)
+        return loaded
+
+
+# -- arguments -------------------------------------------------------------------------------------------------------
+
+
+def _read(parser: VerbParser) -> None:
+    parser.add_argument("paths", metavar="PATH...", nargs="+")
+    parser.add_argument(
+        "--projection",
+        metavar="value|keys|patch",
+        choices=("value", "keys", "patch"),
+        default="value",
+        help="Show the value, only its keys and kinds, or what the last transition changed.  [default: value]",
+    )
+
+
+def _patch(parser: VerbParser) -> None:
+    parser.add_argument("patch", metavar="JSON|-")
+    parser.add_argument(
+        "--idempotency-key", metavar="KEY", help="Make a repeat safe: the same key and patch change nothing twice."
+    )
+    parser.add_argument(
+        "--if-revision", metavar="REVISION", help="Refuse if the state is past this revision of state-status."
+    )
+
+
+def _browse(parser: VerbParser) -> None:
+    parser.add_argument("path", metavar="[PATH]", nargs="?")
+
+
+def _configure(parser: VerbParser) -> None:
+    parser.add_argument(
+        "--history-limit",
+        metavar="COUNT",
+        type=int,
+        required=True,
+        help="How many transitions stay addressable, 0 to 100. Lowering it forgets the oldest at once.",
+    )
+
+
+def _file(parser: VerbParser) -> None:
+    parser.add_argument("file", metavar="FILE|-")
+
+
+def _goal_check(parser: VerbParser) -> None:
+    parser.add_argument("files", metavar="FILE|GLOB|-...", nargs="+")
+    parser.add_argument("--strict", action="store_true", help="Exit with 1 on an info, too.")
+    parser.add_argument(
+        "--format",
+        metavar="text|json",
+        choices=("text", "json"),
+        default="text",
+        help="Print lines as linters do, or one JSON object.  [default: text]",
+    )
+
+
+def _goal_show(parser: VerbParser) -> None:
+    parser.add_argument("file", metavar="FILE|-")
+    parser.add_argument("--goal-id", metavar="ID", help="Name the goal in the projection.")
+    parser.add_argument(
+        "--source-ref",
+        metavar="REF",
+        default="ACTIVE_GOAL_STATE.md",
+        help="Name the document in the projection.  [default: ACTIVE_GOAL_STATE.md]",
+    )
+
+
+def _daemon_run(parser: VerbParser) -> None:
+    for name, (unit, meaning) in DAEMON_SETTINGS.items():
+        parser.add_argument(f"--{name.replace('_', '-')}", metavar=unit, help=meaning)
+
+
+def _daemon_logs(parser: VerbParser) -> None:
+    parser.add_argument(
+        "--lines", metavar="COUNT", type=int, default=50, help="Show so many of the last lines.  [default: 50]"
+    )
+
+
+def _lsp(parser: VerbParser) -> None:
+    parser.add_argument(
+        "--stdio", action="store_true", help="Accepted because editors pass it; it is the only way."
+    )
+
+
+# -- the table -------------------------------------------------------------------------------------------------------
+
+_STATE: Final = (add_state_options,)
+_PLACE: Final = (add_place_options, add_json_option)
+
+VERBS: Final[dict[str, Verb]] = {
+    verb.name: verb
+    for verb in (
+        Verb(
+            "read",
+            "state_verbs:read",
+            "Read one path of the state or several, exactly or not at all.",
+            "stateward read effective.tactics",
+            (_read, *_STATE),
+        ),
+        Verb(
+            "patch",
+            "state_verbs:patch",
+            "Merge JSON into the state and return once it is durable. Objects merge, null deletes a member, anything "
+            'else replaces. Pass "-" to read the JSON from standard input.',
+            """stateward patch '{"cwd": {"tactics": {"next": "run the tests"}}}'""",
+            (_patch, *_STATE),
+        ),
+        Verb(
+            "browse",
+            "state_verbs:browse",
+            "Show keys and kinds of the state, one level at a time. Values are never shown.",
+            "stateward browse effective.lazy",
+            (_browse, *_STATE),
+        ),
+        Verb(
+            "state-status",
+            "state_verbs:state_status",
+            "Show revisions and health of the scopes.",
+            "stateward state-status --wanted global",
+            _STATE,
+        ),
+        Verb(
+            "configure",
+            "state_verbs:configure",
+            "Change the durable setting of the store.",
+            "stateward configure --history-limit 7",
+            (_configure, *_STATE),
+        ),
+        Verb(
+            "export",
+            "state_verbs:export",
+            'Write the stored states of the scopes to a file, or to standard output for "-". Never starts a daemon.',
+            "stateward export state.json",
+            (_file, *_STATE),
+        ),
+        Verb(
+            "import",
+            "state_verbs:import_",
+            "Put exported states into scopes that nothing ever changed.",
+            "stateward import state.json",
+            (_file, *_STATE),
+        ),
+        Verb("sessions", "daemon_verbs:sessions", "List the live connections.", "stateward sessions", _STATE),
+        Verb(
+            "status",
+            "daemon_verbs:status",
+            "Show versions, places, load and health of the daemon.",
+            "stateward status",
+            _STATE,
+        ),
+        Verb(
+            "where",
+            "daemon_verbs:where",
+            "Show where store, socket and log are, and the pid of the daemon if one runs. Never starts one.",
+            "stateward where",
+            _PLACE,
+        ),
+        Verb(
+            "goal check",
+            "goal_verbs:check",
+            "Check goal documents and print their problems. Exits with 1 on an error or a warning. Needs no daemon "
+            'and no store. Pass "-" to check standard input.',
+            "stateward goal check '**/ACTIVE_GOAL_STATE.md'",
+            (_goal_check, add_json_option),
+        ),
+        Verb(
+            "goal show",
+            "goal_verbs:show_goal",
+            "Show what a goal document says, as agents read it. Needs no daemon and no store.",
+            "stateward goal show ACTIVE_GOAL_STATE.md --json",
+            (_goal_show, add_json_option),
+        ),
+        Verb(
+            "daemon run",
+            "daemon_verbs:run",
+            "Serve a store in the foreground until told to stop. Each setting is also read from STATEWARD_<NAME>.",
+            "stateward daemon run --idle-exit-s 0",
+            (_daemon_run, *_PLACE),
+        ),
+        Verb(
+            "daemon start",
+            "daemon_verbs:start",
+            "Start the daemon of a store in the background, unless it runs.",
+            "stateward daemon start",
+            _PLACE,
+        ),
+        Verb(
+            "daemon stop",
+            "daemon_verbs:stop",
+            "Ask the daemon of a store to finish what it has begun and end, and wait for it.",
+            "stateward daemon stop",
+            _PLACE,
+        ),
+        Verb(
+            "daemon restart",
+            "daemon_verbs:restart",
+            "Stop the daemon of a store, then start it again.",
+            "stateward daemon restart",
+            _PLACE,
+        ),
+        Verb(
+            "daemon logs",
+            "daemon_verbs:logs",
+            "Show the end of the daemon's log.",
+            "stateward daemon logs --lines 20",
+            (_daemon_logs, *_PLACE),
+        ),
+        Verb(
+            "lsp",
+            "daemon_verbs:lsp",
+            "Serve an editor over standard input and output, joined to the daemon of the store. Editors run this.",
+            "stateward lsp",
+            (_lsp, *_PLACE),
+        ),
+    )
+}
+
+
+def find_verb(arguments: list[str]) -> tuple[Verb, list[str]]:
+    """Return the verb that the arguments begin with, and the rest of them.
+
+    Raises:
+        UsageFault: There is none of that name; the nearest known one is named.
+    """
+    for count in (2, 1):
+        name = " ".join(arguments[:count])
+        if name in VERBS:
+            return VERBS[name], arguments[count:]
+    import difflib  # noqa: PLC0415 - only a mistake needs it
+
+    typed = " ".join(argument for argument in arguments[:2] if not argument.startswith("-"))
+    near = difflib.get_close_matches(typed, VERBS, n=1) or [name for name in VERBS if name.startswith(f"{typed} ")]
+    hint = f"did you mean stateward {near[0]}?" if typed and near else "see stateward --help"
+    raise UsageFault(f"there is no verb {typed or arguments[0]}; {hint}")
+
+
+def overview() -> str:
+    """Return the help of the program: every verb with its first sentence."""
+    width = max(map(len, VERBS)) + 2
+    lines = [f"  {verb.name.ljust(width)}{verb.summary.partition('. ')[0].rstrip('.')}." for verb in VERBS.values()]
+    return "\n".join(
+        [
+            "Usage: stateward VERB [OPTIONS] [ARGUMENTS]",
+            "",
+            "  Working state that coding agents, their editors and their people share.",
+            "",
+            "Verbs:",
+            *lines,
+            "",
+            "  stateward VERB --help tells more of each, and stateward --version which one this is.",
+            "",
+        ]
+    )

@@ -1,0 +1,225 @@
+"""One connection as bytes: admission, frames, bounds and fairness. What the frames say is `exchange.py`'s."""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+import struct
+from functools import partial
+from typing import TYPE_CHECKING, Any, Final
+
+from stateward_daemon.exchange import Exchange
+from stateward_protocol.envelope import encode_error
+from stateward_protocol.errors import WireError
+from stateward_protocol.framing import FrameReader, Framing, Waiting, frame
+from stateward_protocol.strict_json import Unsendable, decode
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from stateward_daemon.host import Host
+
+# Frames of one connection that are handled before others get their turn: a client that pipelines thousands of requests
+# would hold the loop until they are done.
+FRAMES_PER_TURN_MAX: Final = 64
+# Answers that a client has not read yet, in bytes; beyond it no further request of that client is looked at.
+UNREAD_BYTES_MAX: Final = 1024 * 1024
+# Decoding takes about a second per 100 MiB. Beyond this size it is done in a thread, so that others are served.
+DECODE_INLINE_BYTES_MAX: Final = 256 * 1024
+
+_CREDENTIALS: Final = struct.Struct("3i")
+
+
+def peer(sock: socket.socket) -> tuple[int, int]:
+    """Return the process id and the user id at the other end of a Unix socket, as they were when it connected."""
+    credentials = sock.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, _CREDENTIALS.size)
+    pid, uid, _gid = _CREDENTIALS.unpack(credentials)
+    return pid, uid
+
+
+class Connection(asyncio.Protocol):
+    """The daemon's end of one client's connection.
+
+    Attributes:
+        paused: Whether the client does not read what it was sent.
+    """
+
+    def __init__(self, host: Host, *, uid: int, closed: Callable[[Connection], None]) -> None:
+        """Make it ready for a transport.
+
+        Args:
+            host: Who serves it.
+            uid: The only user who may connect.
+            closed: Called once, when the connection is gone.
+        """
+        self.paused = False
+        self._host = host
+        self._uid = uid
+        self._closed = closed
+        self._loop = asyncio.get_running_loop()
+        self._reader = FrameReader(host.settings.max_message_bytes)
+        self._exchange: Exchange | None = None
+        # While a frame is worked on in a thread, the frames behind it wait, so that their order is kept.
+        self._working = False
+        self._turn_is_due = False
+        self._ended = False
+        self._deadline: asyncio.TimerHandle | None = None
+        self._deadline_is_for = Waiting.NOTHING
+        self._stalled: asyncio.TimerHandle | None = None
+
+    # -- called by the transport -------------------------------------------------------------------------------------
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        """Admit the client, when it is ours and there is room."""
+        assert isinstance(transport, asyncio.Transport)  # noqa: S101 - a stream server makes these
+        self._transport = transport
+        transport.set_write_buffer_limits(high=UNREAD_BYTES_MAX)
+        pid, uid = peer(transport.get_extra_info("socket"))
+        if uid != self._uid:
+            self._host.log.warning("refused a connection of user %d", uid)
+            transport.abort()
+        elif len(self._host.callers) >= self._host.settings.connections_max:
+            self._host.log.warning("refused a connection: there are %d already", len(self._host.callers))
+            transport.abort()
+        else:
+            self._exchange = Exchange(self._host.admit(pid), self)
+
+    def data_received(self, data: bytes) -> None:
+        """Take bytes, and handle the frames that they complete."""
+        if not self._ended:
+            self._reader.feed(data)
+            self._take_turn()
+
+    def eof_received(self) -> bool:
+        """Answer what is still open, then end: a client may close its half first and wait for late answers."""
+        self._ended = True
+        self._end_when_settled()
+        return True
+
+    def connection_lost(self, exc: Exception | None) -> None:  # noqa: ARG002 - why it is gone does not matter
+        """Clean up."""
+        self._ended = True
+        for timer in (self._deadline, self._stalled):
+            if timer is not None:
+                timer.cancel()
+        if self._exchange is not None:
+            self._exchange.closed()
+        self._closed(self)
+
+    def pause_writing(self) -> None:
+        """Stop reading a client that does not read its answers, and drop it when that lasts."""
+        self.paused = True
+        self._transport.pause_reading()
+        stall_s = self._host.settings.client_stall_s
+        self._stalled = self._loop.call_later(stall_s, self._drop, "it does not read its answers")
+
+    def resume_writing(self) -> None:
+        """Go on with a client that reads again."""
+        self.paused = False
+        if self._stalled is not None:
+            self._stalled.cancel()
+        if self._exchange is not None:
+            self._exchange.resumed()
+        self._go_on()
+
+    def file_changed(self, path: Path) -> None:
+        """Tell the client's session that the file at `path` has other content now, or came or went."""
+        if self._exchange is not None:
+            self._exchange.file_changed(path)
+
+    # -- frames in ---------------------------------------------------------------------------------------------------
+
+    def _take_turn(self) -> None:
+        self._turn_is_due = False
+        frames = 0
+        while frames < FRAMES_PER_TURN_MAX:
+            if self.paused or self._working or self._transport.is_closing():
+                break
+            try:
+                body = self._reader.next_body()
+            except WireError as error:
+                # No frame boundary is known any more: answer, then end.
+                self.send(encode_error(None, error))
+                self.close()
+                return
+            if body is None:
+                break
+            self._receive(body)
+            frames += 1
+        else:
+            self._turn_is_due = True
+            self._loop.call_soon(self._take_turn)
+        self._watch_deadline(anew=frames > 0)
+        self._end_when_settled()
+
+    def _receive(self, body: bytes) -> None:
+        assert self._exchange is not None  # noqa: S101 - only admitted clients are read
+        if len(body) > DECODE_INLINE_BYTES_MAX:
+            self.work(partial(decode, body), self._exchange.receive, self._exchange.refuse_unreadable)
+            return
+        try:
+            message = decode(body)
+        except (WireError, Unsendable) as error:
+            self._exchange.refuse_unreadable(error)
+        else:
+            self._exchange.receive(message)
+
+    def work(self, job: Callable[[], Any], done: Callable[[Any], None], failed: Callable[[Exception], None]) -> None:
+        """Run `job` in a thread, then `done` with its result or `failed`; no further frame is handled meanwhile."""
+        self._working = True
+        self._transport.pause_reading()
+
+        def finish(future: asyncio.Future[Any]) -> None:
+            self._working = False
+            try:
+                done(future.result())
+            except Exception as error:  # noqa: BLE001 - whoever waits for the answer is told, whatever broke
+                failed(error)
+            self._go_on()
+
+        self._loop.run_in_executor(None, job).add_done_callback(finish)
+
+    def _go_on(self) -> None:
+        """Take up reading where it was left, when nothing holds it any more."""
+        if not (self.paused or self._working or self._transport.is_closing()):
+            self._transport.resume_reading()
+            self._take_turn()
+
+    def _watch_deadline(self, *, anew: bool) -> None:
+        """Give what has begun to arrive a time to be complete; `anew` when something was completed."""
+        held = self._working or self.paused or self._turn_is_due
+        waiting = Waiting.NOTHING if held else self._reader.waiting
+        if waiting is self._deadline_is_for and not anew:
+            return
+        if self._deadline is not None:
+            self._deadline.cancel()
+            self._deadline = None
+        self._deadline_is_for = waiting
+        if waiting is not Waiting.NOTHING:
+            settings = self._host.settings
+            limit_s = settings.header_timeout_s if waiting is Waiting.HEADER else settings.body_timeout_s
+            self._deadline = self._loop.call_later(limit_s, self._drop, f"its {waiting.value} did not arrive in time")
+
+    # -- answers out -------------------------------------------------------------------------------------------------
+
+    def send(self, body: bytes) -> None:
+        """Send one body in the framing of this connection."""
+        if not self._transport.is_closing():
+            self._transport.write(frame(body, self._reader.framing or Framing.HEADERS))
+            if self._ended:
+                self._loop.call_soon(self._end_when_settled)
+
+    def close(self) -> None:
+        """End the connection after what was sent has left."""
+        self._ended = True
+        self._transport.close()
+
+    def _end_when_settled(self) -> None:
+        held = self._working or self.paused or self._turn_is_due
+        if self._ended and not held and (self._exchange is None or self._exchange.settled):
+            self._transport.close()
+
+    def _drop(self, reason: str) -> None:
+        self._host.log.warning("dropped a connection: %s", reason)
+        self._transport.abort()

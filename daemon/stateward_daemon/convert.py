@@ -1,0 +1,128 @@
+"""The one place that converts wire and engine types, a function each way."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, Any
+
+from stateward_daemon.positions import LineIndex
+from stateward_engine.errors import EngineError, InvalidRequest
+from stateward_engine.state.transition import Repeat
+from stateward_engine.state.view import SCOPES, Selection
+from stateward_engine.store.group import Committed
+from stateward_protocol import messages as m
+from stateward_protocol.errors import WireError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from stateward_engine.goals.document import GoalDocument
+    from stateward_engine.goals.problems import Problem
+    from stateward_engine.store.group import Outcome
+    from stateward_engine.store.ledger import Store
+
+UNTITLED = "ACTIVE_GOAL_STATE.md"
+
+
+def wire_error(error: EngineError) -> WireError:
+    """Return the error answer for a refusal of the engine."""
+    facts: dict[str, Any] = dict(error.facts)
+    if error.retryable:
+        facts["retryable"] = True
+    return WireError(error.category, str(error), **facts)
+
+
+def receipt(outcome: Outcome) -> Mapping[str, Any]:
+    """Return what a mutation is answered.
+
+    Raises:
+        WireError: It was refused, or its outcome is not known.
+        Exception: A mistake of ours in deciding it.
+    """
+    if isinstance(outcome, Committed):
+        return outcome.transition.receipt
+    if isinstance(outcome, Repeat):
+        return outcome.receipt
+    if isinstance(outcome.error, EngineError):
+        raise wire_error(outcome.error)
+    raise outcome.error
+
+
+def writer_health(store: Store) -> m.WriterHealth:
+    """Return whether mutations are taken, and why not."""
+    health = store.health
+    return m.WriterHealth(ok=health == "ok", reason=None if health == "ok" else health)
+
+
+def selection(cwd: str | None, session: str | None, wanted: Sequence[m.Owner] | None) -> Selection:
+    """Return the owners that a client asked to be bound to.
+
+    Args:
+        cwd: An absolute path of an existing directory, or `None`.
+        session: A session id, or `None`.
+        wanted: Owners by name; `None` is every owner that is given.
+
+    Raises:
+        InvalidRequest: for a directory that is not there, a session without a cwd, or an owner without what names it.
+    """
+    if cwd is not None and (not os.path.isabs(cwd) or "\0" in cwd or not os.path.isdir(cwd)):  # noqa: PTH112, PTH117
+        raise InvalidRequest(
+            "cwd is the absolute path of an existing directory",
+            path="$.params.cwd",
+            got=cwd,
+            example="/home/ada/project",
+        )
+    if session is not None and cwd is None:
+        raise InvalidRequest("a session needs a cwd", path="$.params.session", wanted="cwd and session together")
+    given = {"global": True, "cwd": cwd is not None, "session": session is not None}
+    asked = [scope for scope in SCOPES if given[scope]] if wanted is None else list(wanted)
+    if not asked or len(set(asked)) != len(asked):
+        raise InvalidRequest("wanted lists one to three distinct owners", path="$.params.wanted", wanted=list(SCOPES))
+    for scope in asked:
+        if not given[scope]:
+            raise InvalidRequest(
+                f"wanted names {scope}, so {scope} must be given", path=f"$.params.{scope}", wanted=f"a {scope}"
+            )
+    real = None if cwd is None else os.path.realpath(cwd)
+    return Selection(real, session, tuple(scope for scope in SCOPES if scope in asked))
+
+
+def projection(document: GoalDocument, *, goal_id: str | None, source_ref: str) -> dict[str, Any]:
+    """Return the projection object of a document, under the names that the caller gives it.
+
+    Raises:
+        UnsafeDocument: The document is refused.
+    """
+    if document.refusal is not None:
+        raise document.refusal
+    assert document.projection is not None  # noqa: S101 - a document has either
+    head = {key: document.projection[key] for key in ("schema_version", "source")}
+    named = {"source_ref": source_ref, **({"goal_id": goal_id} if goal_id else {})}
+    return {**head, **named, **{key: value for key, value in document.projection.items() if key not in {*head, *named}}}
+
+
+def goal_diagnostics(document: GoalDocument) -> m.GoalDiagnosticsResult:
+    """Return the problems of a document, with places in code points."""
+    index = LineIndex(document.text)
+    found = document.projection
+    return m.GoalDiagnosticsResult(
+        projection_diagnostics=None if found is None else found["diagnostics"],
+        items=[diagnostic_item(problem, index) for problem in document.problems],
+    )
+
+
+def diagnostic_item(problem: Problem, index: LineIndex) -> m.DiagnosticItem:
+    """Return one problem as the wire shows it."""
+    return m.DiagnosticItem(
+        range=code_point_range(problem.span, index),
+        severity=problem.severity,
+        code=problem.code,
+        message=problem.message,
+        related=[m.Related(range=code_point_range(span, index), message=text) for span, text in problem.related],
+    )
+
+
+def code_point_range(span: tuple[int, int], index: LineIndex) -> m.Range:
+    """Return a span of code-point offsets as lines and characters in code points."""
+    (start_line, start), (end_line, end) = index.position(span[0]), index.position(span[1])
+    return m.Range(start=m.Position(line=start_line, character=start), end=m.Position(line=end_line, character=end))

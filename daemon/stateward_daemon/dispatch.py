@@ -1,0 +1,122 @@
+"""From a call to its handler: the table, the decoding of params, and what a wrong call is told."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias
+
+import msgspec
+
+from stateward_daemon.handlers import (
+    attach,
+    configure,
+    export_state,
+    goal_diagnostics,
+    goal_projection,
+    import_state,
+    patch_state,
+    ping,
+    read_state,
+    sessions,
+    shutdown_daemon,
+    state_status,
+    status,
+)
+from stateward_engine.state.read import parse_request
+from stateward_protocol.errors import WireError
+from stateward_protocol.messages import StrictParams
+from stateward_protocol.methods import METHODS, PREFIX, Kind, Method
+
+if TYPE_CHECKING:
+    from stateward_daemon.host import Caller
+
+# Params come decoded by the table, so a handler's own type is narrower than this one.
+Handler: TypeAlias = "Callable[[Caller, Any], Any]"
+
+HANDLERS: Final[dict[str, Handler]] = {
+    "attach": attach.handle,
+    "configure": configure.handle,
+    "export_state": export_state.handle,
+    "goal_diagnostics": goal_diagnostics.handle,
+    "goal_projection": goal_projection.handle,
+    "import_state": import_state.handle,
+    "patch_state": patch_state.handle,
+    "ping": ping.handle,
+    "read_state": read_state.handle,
+    "sessions": sessions.handle,
+    "shutdown_daemon": shutdown_daemon.handle,
+    "state_status": state_status.handle,
+    "status": status.handle,
+}
+
+
+# Where a wrong call is likely to be a known misunderstanding, the engine explains it better than types can.
+EXPLANATIONS: Final[dict[str, Callable[[dict[str, Any]], object]]] = {"read_state": parse_request}
+
+
+class Prepared(NamedTuple):
+    """A call whose method is known and whose params have the right types.
+
+    Attributes:
+        method: Its row of the method table.
+        caller: Who calls.
+        params: The struct that the row names.
+    """
+
+    method: Method
+    caller: Caller
+    params: msgspec.Struct
+
+    def run(self) -> Any:  # noqa: ANN401 - a result struct, a dict, or a command for the writer
+        """Call the handler. A method of kind `WRITE` gives a command, every other its result.
+
+        Raises:
+            WireError: The call is refused.
+            EngineError: The same, by the engine.
+        """
+        return HANDLERS[self.method.name](self.caller, self.params)
+
+
+def find_method(name: str) -> Method | None:
+    """Return the row of a method, with or without the prefix; `None` for a name that is none of ours."""
+    return METHODS.get(name.removeprefix(PREFIX))
+
+
+def unknown_method(name: str) -> WireError:
+    """Return the refusal of a name that nobody serves, with the nearest one that somebody does."""
+    import difflib  # noqa: PLC0415 - only a wrong call pays for it
+
+    near = difflib.get_close_matches(name.removeprefix(PREFIX), METHODS, n=1)
+    suggestion = {"did_you_mean": near[0]} if near else {}
+    return WireError("unknown_method", "there is no such method", got=name[:128], **suggestion)
+
+
+def prepare(caller: Caller, method: Method, params: dict[str, Any]) -> Prepared:
+    """Return the call ready to run.
+
+    Raises:
+        WireError: `invalid_request` with the place, what came, what is wanted and a right call.
+        EngineError: The same, where the engine explains the mistake.
+    """
+    if method.kind is not Kind.CONNECTION:
+        caller.bound()
+    try:
+        return Prepared(method, caller, msgspec.convert(params, method.params))
+    except msgspec.ValidationError as error:
+        explain = EXPLANATIONS.get(method.name)
+        if explain is not None:
+            explain(params)
+        raise _invalid_params(method, params, str(error)) from None
+
+
+def _invalid_params(method: Method, params: dict[str, Any], complaint: str) -> WireError:
+    # msgspec says where: "Expected `int`, got `str` - at `$.history_limit`".
+    message, _, place = complaint.partition(" - at `")
+    path = "$.params" + place.removesuffix("`").removeprefix("$")
+    known = list(method.params.__struct_fields__)
+    facts: dict[str, Any] = {"path": path, "example": {"method": method.name, "params": method.example}}
+    unknown = [name for name in params if name not in known]
+    if unknown and issubclass(method.params, StrictParams):
+        facts |= {"path": f"$.params.{unknown[0]}", "got": unknown[0][:128], "wanted": known}
+        message = f"{method.name} has no member of that name"
+    return WireError("invalid_request", message[:1].lower() + message[1:].replace("`", ""), **facts)

@@ -1,0 +1,102 @@
+"""Goal documents as they are on disk: read, compared by content, and parsed at most once per content."""
+
+from __future__ import annotations
+
+import errno
+import os
+import stat
+import threading
+from collections import OrderedDict
+from hashlib import sha256
+from typing import TYPE_CHECKING, Final
+
+from stateward_engine.goals.document import GoalDocument, read_document
+from stateward_engine.goals.lines import decode_document
+from stateward_protocol.errors import WireError
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+# Parsed documents that are kept. A person has a handful of goals open; an agent that walks a tree must not fill memory.
+DOCUMENTS_KEPT_MAX: Final = 64
+# A goal document is text for people; a file beyond this is something else, and reading it would stall its readers.
+DOCUMENT_BYTES_MAX: Final = 32 * 1024 * 1024
+
+
+def read_file(path: Path) -> bytes:
+    """Return the bytes of a regular file.
+
+    Raises:
+        WireError: `missing_path` when there is none, `invalid_request` when it is no regular file, `too_large`.
+    """
+    try:
+        # Not blocking, so that a FIFO in the place of the document cannot hang the reader.
+        descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK | os.O_NOCTTY)
+    except OSError as error:
+        if error.errno in (errno.ENOENT, errno.ENOTDIR):
+            raise WireError("missing_path", "there is no such file", path=str(path)) from None
+        raise WireError(
+            "invalid_request", f"the file cannot be opened: {os.strerror(error.errno or 0)}", path=str(path)
+        ) from None
+    with os.fdopen(descriptor, "rb") as file:
+        facts = os.fstat(descriptor)
+        if not stat.S_ISREG(facts.st_mode):
+            raise WireError(
+                "invalid_request", "a goal document is a regular file", path=str(path), wanted="regular file"
+            )
+        data = file.read(DOCUMENT_BYTES_MAX + 1)
+    if len(data) > DOCUMENT_BYTES_MAX:
+        raise WireError(
+            "too_large",
+            f"a goal document has at most {DOCUMENT_BYTES_MAX} bytes",
+            path=str(path),
+            limit=DOCUMENT_BYTES_MAX,
+        )
+    return data
+
+
+class Documents:
+    """Reads goal documents for everybody; safe to use from several threads.
+
+    Every read takes the file's bytes anew and compares them: neither a watcher's event nor size and time are trusted,
+    so an answer is right with the watcher off, too. Only the parsing is kept.
+    """
+
+    def __init__(self) -> None:
+        self._parsed: OrderedDict[bytes, GoalDocument] = OrderedDict()
+        self._lock = threading.Lock()
+
+    def read(self, path: Path) -> GoalDocument:
+        """Return the document that is at `path` now.
+
+        Raises:
+            WireError: as `read_file`.
+            UnsafeDocument: The file is not UTF-8.
+        """
+        return self.parse(read_file(path))
+
+    def parse(self, data: bytes) -> GoalDocument:
+        """Return the document that these bytes are.
+
+        Raises:
+            UnsafeDocument: They are not UTF-8.
+        """
+        digest = sha256(data).digest()
+        with self._lock:
+            known = self._parsed.get(digest)
+            if known is not None:
+                self._parsed.move_to_end(digest)
+                return known
+        document = read_document(decode_document(data))
+        with self._lock:
+            self._parsed[digest] = document
+            while len(self._parsed) > DOCUMENTS_KEPT_MAX:
+                self._parsed.popitem(last=False)
+        return document
+
+    def digest(self, path: Path) -> str | None:
+        """Return the SHA-256 of what is at `path` now, or `None` when nothing readable is there."""
+        try:
+            return sha256(read_file(path)).hexdigest()
+        except WireError:
+            return None

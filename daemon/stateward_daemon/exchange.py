@@ -1,0 +1,219 @@
+"""The messages of one connection: calls in, exactly one answer out per request.
+
+Runs on the event loop and waits for nothing: reads are answered at once, mutations when the writer has settled them,
+documents when a thread has read them.
+"""
+
+from __future__ import annotations
+
+import uuid
+from functools import partial
+from typing import TYPE_CHECKING, Any, Protocol
+
+from stateward_daemon import convert, dispatch
+from stateward_engine.errors import EngineError
+from stateward_protocol.envelope import Answer, Call, encode_error, encode_result, read_message, request_id
+from stateward_protocol.errors import WireError
+from stateward_protocol.methods import Kind, Method
+from stateward_protocol.strict_json import Unsendable, without_surrogates
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from stateward_daemon.host import Caller
+    from stateward_daemon.lsp.session import LspSession
+    from stateward_engine.state.transition import Command
+    from stateward_engine.store.group import Outcome
+    from stateward_engine.store.writer import Ticket
+    from stateward_protocol.envelope import RequestId
+
+
+class Channel(Protocol):
+    """What carries the messages: a connection, or a recorder in a test."""
+
+    @property
+    def paused(self) -> bool:
+        """Whether the client does not read, so that nothing but answers should be sent."""
+
+    def send(self, body: bytes) -> None:
+        """Send one body."""
+
+    def close(self) -> None:
+        """End the connection after what was sent has left."""
+
+    def work(self, job: Callable[[], Any], done: Callable[[Any], None], failed: Callable[[Exception], None]) -> None:
+        """Run `job` in a thread, then `done` with its result or `failed`; no further message is received meanwhile."""
+
+
+class Exchange:
+    """What one client asked and has not been answered yet."""
+
+    def __init__(self, caller: Caller, channel: Channel) -> None:
+        self._caller = caller
+        self._host = caller.host
+        self._channel = channel
+        self._lsp: LspSession | None = None
+        # Mutations that are not answered yet, with what takes them back from the writer.
+        self._unanswered: dict[RequestId, Ticket] = {}
+
+    @property
+    def settled(self) -> bool:
+        """Whether every request is answered."""
+        return not self._unanswered
+
+    # -- messages in -------------------------------------------------------------------------------------------------
+
+    def receive(self, message: Any) -> None:  # noqa: ANN401 - any JSON value
+        """Take one decoded message."""
+        try:
+            envelope = read_message(message)
+        except WireError as error:
+            self._channel.send(encode_error(request_id(message), error))
+            return
+        if isinstance(envelope, Answer):
+            if self._lsp is not None:
+                self._lsp.receive(message)
+        elif envelope.id is not None and envelope.id in self._unanswered:
+            duplicate = WireError("invalid_message", "a request with this id is not answered yet", path="$.id")
+            self._refuse(envelope.id, duplicate)
+        else:
+            self._receive_call(envelope, message)
+
+    def refuse_unreadable(self, error: Exception) -> None:
+        """Answer a frame that could not be decoded."""
+        if isinstance(error, WireError):
+            self._channel.send(encode_error(None, error))
+        elif not isinstance(error, Unsendable):
+            self._channel.send(encode_error(None, self._incident(error)))
+        elif self._lsp is not None and dispatch.find_method(str(error.message.get("method"))) is None:
+            # An editor's text may hold half a surrogate pair. Dropping the edit would lose its text for good, and the
+            # replacement character is as long in every encoding, so positions stay right.
+            self.receive(without_surrogates(error.message))
+        else:
+            category = "invalid_patch" if error.path.startswith("$.params.patch") else "invalid_request"
+            refusal = WireError(category, f"{error.what} has no JSON form", path=error.path, got=error.what)
+            self._channel.send(encode_error(None if error.path == "$.id" else request_id(error.message), refusal))
+
+    def _receive_call(self, call: Call, message: Any) -> None:  # noqa: ANN401 - the decoded object of `call`
+        method = dispatch.find_method(call.method)
+        if method is not None:
+            self._serve(method, call)
+        elif call.method == "$/cancelRequest" and self._cancel(call.params.get("id")):
+            return
+        elif self._lsp is not None:
+            self._lsp.receive(message)
+        elif call.method == "initialize" and call.id is not None:
+            self._open_lsp(message, call.id)
+        else:
+            self._refuse(call.id, self._not_served(call.method))
+
+    @staticmethod
+    def _not_served(method: str) -> WireError:
+        if "/" in method or method == "shutdown":
+            return WireError("not_attached", "send initialize first: this method is for editors", got=method[:128])
+        return dispatch.unknown_method(method)
+
+    # -- our methods -------------------------------------------------------------------------------------------------
+
+    def _serve(self, method: Method, call: Call) -> None:
+        try:
+            prepared = dispatch.prepare(self._caller, method, call.params)
+            if method.kind is Kind.DOCUMENT:
+                self._channel.work(prepared.run, partial(self._answer, call.id), partial(self._fail, call.id))
+            elif method.kind is Kind.WRITE:
+                self._submit(prepared.run(), call.id)
+            else:
+                self._answer(call.id, prepared.run())
+        except Exception as error:  # noqa: BLE001 - the request is answered, whatever broke
+            self._fail(call.id, error)
+
+    def _submit(self, command: Command, identifier: RequestId | None) -> None:
+        if self._host.stopping:
+            raise WireError(
+                "shutting_down", "the daemon is ending; repeat the call on a new connection", retryable=True
+            )
+        ticket = self._host.store.submit(command, partial(self._settle, identifier))
+        if identifier is not None:
+            self._unanswered[identifier] = ticket
+
+    def _settle(self, identifier: RequestId | None, outcome: Outcome) -> None:
+        if identifier is not None:
+            del self._unanswered[identifier]
+        try:
+            self._answer(identifier, convert.receipt(outcome))
+        except Exception as error:  # noqa: BLE001 - the request is answered, whatever broke
+            self._fail(identifier, error)
+
+    def _cancel(self, identifier: Any) -> bool:  # noqa: ANN401 - whatever the client sent
+        """Take back a mutation that the writer has not begun; tell whether the id is one of ours."""
+        if not isinstance(identifier, int | str) or identifier not in self._unanswered:
+            return False
+        if self._unanswered[identifier].cancel():
+            del self._unanswered[identifier]
+            self._refuse(identifier, WireError("cancelled", "the request was cancelled before it was committed"))
+        return True
+
+    # -- the language server -----------------------------------------------------------------------------------------
+
+    def _open_lsp(self, message: Any, identifier: RequestId) -> None:  # noqa: ANN401 - the decoded initialize request
+        """Become an editor's connection. pygls takes half a second to import, so a thread does it, once per process."""
+
+        def load() -> type[LspSession]:
+            from stateward_daemon.lsp.session import LspSession  # noqa: PLC0415 - agents never pay for it
+
+            return LspSession
+
+        def start(session: type[LspSession]) -> None:
+            self._lsp = session(self._channel, self._caller)
+            self._lsp.receive(message)
+
+        self._channel.work(load, start, partial(self._fail, identifier))
+
+    def file_changed(self, path: Path) -> None:
+        """Tell an editor that the file at `path` has other content now, or came or went."""
+        if self._lsp is not None:
+            self._lsp.file_changed(path)
+
+    def resumed(self) -> None:
+        """Tell an editor's session that the client reads again."""
+        if self._lsp is not None:
+            self._lsp.resumed()
+
+    def closed(self) -> None:
+        """Let go of what belongs to the connection; an editor that crashed sends no `exit`."""
+        if self._lsp is not None:
+            self._lsp.closed()
+        self._host.dismiss(self._caller)
+
+    # -- answers out -------------------------------------------------------------------------------------------------
+
+    def _answer(self, identifier: RequestId | None, result: Any) -> None:  # noqa: ANN401 - a struct or JSON value
+        if identifier is None:
+            return
+        body = encode_result(identifier, result)
+        limit = self._host.settings.max_message_bytes
+        if len(body) > limit:
+            raise WireError(
+                "too_large",
+                f"the answer has {len(body)} bytes and a message at most {limit}; read a smaller part",
+                got=len(body),
+                limit=limit,
+            )
+        self._channel.send(body)
+
+    def _fail(self, identifier: RequestId | None, error: Exception) -> None:
+        if isinstance(error, EngineError):
+            error = convert.wire_error(error)
+        self._refuse(identifier, error if isinstance(error, WireError) else self._incident(error))
+
+    def _refuse(self, identifier: RequestId | None, error: WireError) -> None:
+        """Send an error answer; a notification gets none."""
+        if identifier is not None:
+            self._channel.send(encode_error(identifier, error))
+
+    def _incident(self, error: Exception) -> WireError:
+        """Log a mistake of ours, and return an answer that names the log line and quotes nothing."""
+        incident = uuid.uuid4().hex[:12]
+        self._host.log.error("incident %s", incident, exc_info=error)
+        return WireError("internal", "the daemon made a mistake; its log names this incident", incident=incident)

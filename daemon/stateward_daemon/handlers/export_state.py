@@ -1,0 +1,15 @@
+"""`export_state`: the stored states of the wanted scopes."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from stateward_protocol import messages as m
+
+if TYPE_CHECKING:
+    from stateward_daemon.host import Caller
+
+
+def handle(caller: Caller, _params: m.NoParams) -> m.ExportResult:
+    """Answer whole states, as `import_state` takes them."""
+    return m.ExportResult(scopes={**caller.host.store.view.planes(caller.selection())})

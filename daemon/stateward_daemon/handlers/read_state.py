@@ -1,0 +1,18 @@
+"""`read_state`: one path or a batch, exactly or not at all."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from stateward_engine.state.read import parse_request, read
+
+if TYPE_CHECKING:
+    from stateward_daemon.host import Caller
+    from stateward_protocol import messages as m
+
+
+def handle(caller: Caller, params: m.ReadStateParams) -> dict[str, Any]:
+    """Answer from the view that is current now."""
+    return read(caller.host.store.view, caller.selection(), parse_request(msgspec.to_builtins(params)))

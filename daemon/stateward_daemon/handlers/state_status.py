@@ -1,0 +1,23 @@
+"""`state_status`: revisions and health of the wanted scopes."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from stateward_daemon import convert
+from stateward_engine.state.transition import revision_of
+from stateward_protocol import messages as m
+
+if TYPE_CHECKING:
+    from stateward_daemon.host import Caller
+
+
+def handle(caller: Caller, _params: m.NoParams) -> m.StateStatusResult:
+    """Tell the revision word that `if_revision` takes."""
+    store, selection = caller.host.store, caller.bound().selection
+    return m.StateStatusResult(
+        revision=revision_of(store.view, selection),
+        boundaries=1,
+        scopes={scope: m.ScopeHealth(ok=True) for scope in selection.wanted},
+        writer=convert.writer_health(store),
+    )

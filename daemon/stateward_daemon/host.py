@@ -1,0 +1,155 @@
+"""The host: the process-wide owner of store, documents and callers; and the caller, one client as handlers see it."""
+
+from __future__ import annotations
+
+import logging
+import os
+import time
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal
+
+from stateward_daemon.documents import Documents
+from stateward_daemon.log import LOGGER_NAME
+from stateward_protocol import __version__
+from stateward_protocol.errors import WireError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from stateward_daemon.settings import Settings
+    from stateward_daemon.watch import Watcher
+    from stateward_engine.goals.document import GoalDocument
+    from stateward_engine.state.view import Selection
+    from stateward_engine.store.ledger import Store
+    from stateward_protocol.messages import Mode
+
+
+@dataclass(frozen=True, slots=True)
+class Attachment:
+    """What a connection bound itself to.
+
+    Attributes:
+        kind: `agent` by `attach`, `editor` by LSP `initialize`.
+        client: Name of the program.
+        client_version: Its version, or the empty string.
+        selection: The owners it works with.
+        mode: Belongs to the connection; `off` has no state tools.
+    """
+
+    kind: Literal["agent", "editor"]
+    client: str
+    client_version: str
+    selection: Selection
+    mode: Mode
+
+
+@dataclass(slots=True)
+class Caller:
+    """One client, as handlers see it.
+
+    Attributes:
+        host: Who serves it.
+        number: Counts the connections of this process, from 1.
+        peer_pid: Its process when it connected, for people; never trusted.
+        attachment: `None` until it is bound.
+    """
+
+    host: Host
+    number: int
+    peer_pid: int
+    attachment: Attachment | None = None
+
+    def bound(self) -> Attachment:
+        """Return what the caller is bound to.
+
+        Raises:
+            WireError: `not_attached`.
+        """
+        if self.attachment is None:
+            raise WireError(
+                "not_attached",
+                "attach first: it binds this connection to the owners that it works with",
+                example={
+                    "method": "attach",
+                    "params": {"client": {"name": "my-agent"}, "protocol": 1, "cwd": "/a/path"},
+                },
+            )
+        return self.attachment
+
+    def selection(self) -> Selection:
+        """Return the owners of a call of a state tool.
+
+        Raises:
+            WireError: `not_attached`, or `invalid_request` in mode `off`, which has no state tools.
+        """
+        attachment = self.bound()
+        if attachment.mode == "off":
+            raise WireError(
+                "invalid_request",
+                "this connection attached in mode off, which has no state tools",
+                wanted="active or passive",
+            )
+        return attachment.selection
+
+    def document(self, path: str | None, text: str | None) -> GoalDocument:
+        """Return the goal document that a call names: `text` as an editor holds it unsaved, else the file at `path`.
+
+        Raises:
+            WireError: `not_attached`; `invalid_request` for neither, or for a path that is not absolute.
+            UnsafeDocument: The file is not UTF-8.
+        """
+        self.bound()
+        if text is not None:
+            return self.host.documents.parse(text.encode())
+        if path is None or not os.path.isabs(path) or "\0" in path:  # noqa: PTH117 - a client's text, no path yet
+            raise WireError(
+                "invalid_request",
+                "name the document by its absolute path, or send its text",
+                path="$.params.path",
+                got="nothing" if path is None else path,
+                example={"path": "/home/ada/project/ACTIVE_GOAL_STATE.md"},
+            )
+        return self.host.documents.read(Path(path))
+
+
+@dataclass(slots=True)
+class Host:
+    """What all connections of a process share.
+
+    Attributes:
+        store: The open store; its view is what reads are answered from.
+        store_path: Where it is.
+        settings: What bounds this daemon.
+        socket_path: `None` in-process, where nobody can connect.
+        log_path: Where the log is written.
+        stop: Ends the daemon after what is queued is durable; `None` in-process.
+        watcher: Watches goal documents; `None` in-process.
+    """
+
+    store: Store
+    store_path: Path
+    settings: Settings
+    socket_path: Path | None = None
+    log_path: Path | None = None
+    stop: Callable[[], None] | None = None
+    watcher: Watcher | None = None
+    documents: Documents = field(default_factory=Documents)
+    callers: dict[int, Caller] = field(default_factory=dict)
+    log: logging.Logger = field(default_factory=lambda: logging.getLogger(LOGGER_NAME))
+    version: str = __version__
+    pid: int = field(default_factory=os.getpid)
+    started_at: float = field(default_factory=time.monotonic)
+    stopping: bool = False
+    _number: int = 0
+
+    def admit(self, peer_pid: int) -> Caller:
+        """Return a new caller, known until `dismiss`."""
+        self._number += 1
+        caller = Caller(self, self._number, peer_pid)
+        self.callers[caller.number] = caller
+        return caller
+
+    def dismiss(self, caller: Caller) -> None:
+        """Forget a caller that is gone."""
+        self.callers.pop(caller.number, None)

@@ -1,0 +1,181 @@
+"""A daemon's life: lock, recover, listen, serve, drain, end.
+
+The order is the promise. The store's lock comes before the socket, so that one store has one daemon; listening ends
+before the drain, so that a new client never meets a daemon that is going; the lock goes last.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import resource
+import signal
+import sys
+from contextlib import suppress
+from typing import TYPE_CHECKING, Final
+
+from stateward.location import log_path, socket_path
+from stateward_daemon import convert
+from stateward_daemon.connection import Connection
+from stateward_daemon.host import Host
+from stateward_daemon.listen import BACKLOG, Listener
+from stateward_daemon.log import open_log
+from stateward_daemon.ready import ReadyPipe
+from stateward_daemon.watch import Watcher
+from stateward_engine.errors import EngineError
+from stateward_engine.store.ledger import open_store
+from stateward_protocol import __version__
+from stateward_protocol.errors import WireError
+
+if TYPE_CHECKING:
+    import logging
+    from pathlib import Path
+
+    from stateward_daemon.settings import Settings
+    from stateward_engine.store.ledger import Store
+
+EXIT_OK: Final = 0
+EXIT_UNAVAILABLE: Final = 3
+
+# How often the daemon looks whether its socket is still the one that clients reach.
+SOCKET_CHECK_S: Final = 30.0
+# How long answers may take to leave at the end; a client that does not read must not keep the store locked.
+FLUSH_S: Final = 2.0
+# State is at most 256 levels deep, a message 1,000. Walking one takes a few frames a level, and Python stops at 1,000.
+RECURSION_LIMIT: Final = 10_000
+
+
+def run(store: Path, socket: Path | None, settings: Settings) -> int:
+    """Serve `store` until told to stop, and return the exit status of the process.
+
+    Args:
+        store: The store's directory, real and absolute.
+        socket: Where to listen; `None` computes it.
+        settings: What bounds this daemon.
+    """
+    ready = ReadyPipe.inherited()
+    os.umask(0o077)
+    try:
+        # Whoever starts us by the pipe has put the log in the place of our standard error.
+        log = open_log(log_path(store), foreground=not ready.connected)
+        asyncio.run(_serve(store, socket, settings, ready, log))
+    except (WireError, EngineError) as error:
+        refusal = convert.wire_error(error) if isinstance(error, EngineError) else error
+        sys.stderr.write(f"stateward: {refusal.message}\n")
+        ready.failed(refusal)
+        return EXIT_UNAVAILABLE
+    return EXIT_OK
+
+
+async def _serve(
+    store_path: Path, socket: Path | None, settings: Settings, ready: ReadyPipe, log: logging.Logger
+) -> None:
+    loop = asyncio.get_running_loop()
+    sys.setrecursionlimit(RECURSION_LIMIT)
+    _raise_descriptor_limit()
+    store = open_store(store_path, deliver=loop.call_soon_threadsafe, queue_length_max=settings.queue_length_max)
+    try:
+        listener = Listener(socket_path(store_path, socket))
+        try:
+            store.announce(pid=os.getpid(), socket=str(listener.path), version=__version__)
+            await Daemon(store, store_path, listener, settings, log).serve(ready)
+        finally:
+            listener.withdraw()
+    finally:
+        # Off the loop: closing waits for the writer, and the writer answers by way of the loop.
+        await loop.run_in_executor(None, store.close)
+
+
+def _raise_descriptor_limit() -> None:
+    """Take as many descriptors as we may have: each client costs one, and the soft limit is often 1,024."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if soft != hard:
+        with suppress(ValueError, OSError):
+            resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
+
+
+class Daemon:
+    """What runs between listening and the end."""
+
+    def __init__(
+        self, store: Store, store_path: Path, listener: Listener, settings: Settings, log: logging.Logger
+    ) -> None:
+        self._listener = listener
+        self._settings = settings
+        self._loop = asyncio.get_running_loop()
+        self._stop = asyncio.Event()
+        self._connections: set[Connection] = set()
+        self._all_gone = asyncio.Event()
+        self._idle: asyncio.TimerHandle | None = None
+        self._watcher = Watcher(self._file_changed)
+        self.host = Host(
+            store=store,
+            store_path=store_path,
+            settings=settings,
+            socket_path=listener.path,
+            log_path=log_path(store_path),
+            stop=self._stop.set,
+            watcher=self._watcher,
+            log=log,
+        )
+
+    async def serve(self, ready: ReadyPipe) -> None:
+        """Accept clients until a signal, `shutdown_daemon`, idleness or a lost socket ends it; then drain."""
+        for number in (signal.SIGTERM, signal.SIGINT):
+            self._loop.add_signal_handler(number, self._stop.set)
+        server = await self._loop.create_unix_server(self._connect, sock=self._listener.socket, backlog=BACKLOG)
+        self.host.log.info("serving %s at %s, version %s", self.host.store_path, self._listener.path, __version__)
+        ready.ready()
+        self._note_idle()
+        self._check_socket()
+        try:
+            await self._stop.wait()
+        finally:
+            # Listening ends first. The path goes, then the backlog is served, so that nobody is left waiting in it.
+            self._listener.withdraw()
+            await asyncio.sleep(0)
+            server.close()
+            await self._drain()
+            await self._watcher.close()
+        self.host.log.info("ended")
+
+    def _connect(self) -> Connection:
+        if self._idle is not None:
+            self._idle.cancel()
+            self._idle = None
+        connection = Connection(self.host, uid=os.geteuid(), closed=self._disconnected)
+        self._connections.add(connection)
+        return connection
+
+    def _disconnected(self, connection: Connection) -> None:
+        self._connections.discard(connection)
+        self._note_idle()
+        if not self._connections:
+            self._all_gone.set()
+
+    def _note_idle(self) -> None:
+        if self._settings.idle_exit_s and not self._connections and self._idle is None:
+            self._idle = self._loop.call_later(self._settings.idle_exit_s, self._stop.set)
+
+    def _check_socket(self) -> None:
+        if self._listener.is_published():
+            self._loop.call_later(SOCKET_CHECK_S, self._check_socket)
+        else:
+            self.host.log.warning("the socket was replaced or removed; nobody can reach this daemon any more")
+            self._stop.set()
+
+    def _file_changed(self, path: Path) -> None:
+        for connection in list(self._connections):
+            connection.file_changed(path)
+
+    async def _drain(self) -> None:
+        """Answer what is queued, refuse what comes, and end every connection."""
+        self.host.stopping = True
+        await self._loop.run_in_executor(None, self.host.store.close)
+        # The writer's last answers were handed to the loop before `close` returned, so they are sent by now.
+        for connection in list(self._connections):
+            connection.close()
+        self._all_gone.clear()
+        if self._connections:
+            with suppress(TimeoutError):
+                await asyncio.wait_for(self._all_gone.wait(), FLUSH_S)

@@ -1,0 +1,88 @@
+"""The listening socket: born private, published by rename, removed by its own inode only."""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import os
+import socket
+import stat
+from typing import TYPE_CHECKING, Final
+
+from stateward.location import ensure_private_directory
+from stateward_protocol.errors import WireError
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+# Clients that may wait to be accepted. With less, a burst of agents gets EAGAIN from connect, which few of them expect.
+BACKLOG: Final = 1024
+_SOCKET_MODE: Final = 0o600
+
+
+class Listener:
+    """A bound and listening Unix socket.
+
+    Invariant: the caller holds the store's life lock. Only so is a socket file that is already there stale by proof,
+    and replacing it takes no other daemon's clients away.
+    """
+
+    def __init__(self, path: Path) -> None:
+        """Listen at `path`.
+
+        Raises:
+            WireError: `store_unavailable` with `reason_code` `no_socket`, when sockets do not work here.
+        """
+        self.path = path
+        ensure_private_directory(path.parent)
+        # Inside a directory that only we can enter: nobody connects between bind and chmod.
+        temporary = path.with_name(f"{path.name}.{os.getpid()}")
+        self.socket = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM | socket.SOCK_NONBLOCK)
+        try:
+            temporary.unlink(missing_ok=True)
+            self.socket.bind(os.fspath(temporary))
+            temporary.chmod(_SOCKET_MODE)
+            self.socket.listen(BACKLOG)
+            self._identity = _identity(temporary)
+            _refuse_foreign(path)
+            temporary.rename(path)
+        except OSError as error:
+            self.socket.close()
+            with contextlib.suppress(OSError):
+                temporary.unlink(missing_ok=True)
+            raise _no_socket(path, error) from None
+
+    def is_published(self) -> bool:
+        """Tell whether clients that open the path still reach this socket."""
+        return _identity(self.path) == self._identity
+
+    def withdraw(self) -> None:
+        """Remove the path, unless it is a successor's by now."""
+        with contextlib.suppress(FileNotFoundError):
+            if self.is_published():
+                self.path.unlink()
+
+
+def _identity(path: Path) -> tuple[int, int] | None:
+    try:
+        facts = path.lstat()
+    except FileNotFoundError:
+        return None
+    return facts.st_dev, facts.st_ino
+
+
+def _refuse_foreign(path: Path) -> None:
+    """Refuse to replace what is not a socket of ours: a mistyped path must not cost somebody a file."""
+    with contextlib.suppress(FileNotFoundError):
+        facts = path.lstat()
+        if not stat.S_ISSOCK(facts.st_mode) or facts.st_uid != os.geteuid():
+            raise OSError(errno.EEXIST, "something else is there")
+
+
+def _no_socket(path: Path, error: OSError) -> WireError:
+    return WireError(
+        "store_unavailable",
+        f"no socket can be made at {path}: {error.strerror or error}; choose another place with --socket",
+        reason_code="no_socket",
+        path=str(path),
+    )

@@ -1,0 +1,92 @@
+"""Buffers: the text that one editor has open, unsaved edits included, kept as the editor keeps it.
+
+pygls has a text sync of its own, which ends lines where Python does: a form feed or U+2028 in a document, and every
+edit below it lands on the wrong line. So edits are applied here.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from lsprotocol import types as lsp
+
+from stateward_daemon.lsp.reading import Reading, read_buffer, text_digest
+from stateward_daemon.positions import Encoding, LineIndex
+from stateward_engine.goals.document import read_document
+from stateward_engine.goals.lines import BYTE_ORDER_MARK
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from pathlib import Path
+
+
+@dataclass(slots=True)
+class Buffer:
+    """One open document of one connection.
+
+    Attributes:
+        uri: As the client spells it.
+        path: The file under it, its directory resolved.
+        encoding: How the client counts characters.
+        version: The client's number for this text.
+        text: The text.
+        on_disk: Digest of the file when it was last compared; `None` when there was none.
+        follows_file: The editor's text is that of an earlier file, so what is shown is about the file.
+    """
+
+    uri: str
+    path: Path
+    encoding: Encoding
+    version: int
+    text: str
+    on_disk: str | None
+    follows_file: bool = False
+    _reading: Reading | None = field(default=None, repr=False)
+
+    def edit(self, changes: Iterable[lsp.TextDocumentContentChangeEvent], version: int) -> None:
+        """Take the client's edits, in order. From now on it shows its own text again."""
+        self.text = apply_changes(self.text, changes, self.encoding)
+        self.version = version
+        self.follows_file = False
+        self._reading = None
+
+    def saved(self, on_disk: str | None) -> bool:
+        """Take note that the client wrote the file; tell whether something else is shown now."""
+        followed, self.follows_file = self.follows_file, False
+        self.on_disk = on_disk
+        return followed
+
+    def file_changed(self, on_disk: str | None) -> bool:
+        """Take note that the file is another one; tell whether something else is shown now.
+
+        A buffer without edits follows the file: its editor is about to load it, though some do so only when their
+        window comes to the front, and until then the buffer's text is old news. A buffer with edits keeps its own.
+        """
+        followed, was_clean = self.follows_file, self._is_text_of(self.on_disk)
+        self.on_disk = on_disk
+        self.follows_file = (followed or was_clean) and not self._is_text_of(on_disk)
+        return followed or self.follows_file
+
+    def reading(self) -> Reading:
+        """Return what the text says; it is read once per version."""
+        if self._reading is None:
+            self._reading = read_buffer(read_document(self.text), self.encoding, self.version)
+        return self._reading
+
+    def _is_text_of(self, digest: str | None) -> bool:
+        # Editors take the mark off and put it back when they save.
+        return digest in (text_digest(self.text), text_digest(BYTE_ORDER_MARK + self.text))
+
+
+def apply_changes(text: str, changes: Iterable[lsp.TextDocumentContentChangeEvent], encoding: Encoding) -> str:
+    """Return `text` after the edits of one notification; each is about the text that the one before it left."""
+    for change in changes:
+        if isinstance(change, lsp.TextDocumentContentChangePartial):
+            index = LineIndex(text)
+            start = index.offset(change.range.start.line, change.range.start.character, encoding)
+            end = index.offset(change.range.end.line, change.range.end.character, encoding)
+            text = text[:start] + change.text + text[max(start, end) :]
+        else:
+            text = change.text
+    return text

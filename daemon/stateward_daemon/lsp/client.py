@@ -1,0 +1,107 @@
+"""What an editor says of itself at `initialize`: the few facts that are read, and nothing else.
+
+The types of LSP refuse a whole `initialize` for one enumeration value that they do not know, and new editors send new
+values. So facts are picked one by one here, and the rest of what an editor can do never reaches those types.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from stateward_daemon.lsp.uris import path_of, uri_of
+from stateward_daemon.positions import Encoding
+
+
+@dataclass(frozen=True, slots=True)
+class Client:
+    """One editor.
+
+    Attributes:
+        name: Of the program.
+        version: Of the program, or the empty string.
+        folders: URIs of its workspace folders, as it spells them.
+        options: Its `initializationOptions.stateward`.
+        encoding: What a character of a position is, both ways.
+        pulls_diagnostics: It asks for diagnostics, so none are pushed: it would show both.
+        refreshes_diagnostics: It can be told to ask again.
+        reports_files: It can be asked to report changes of files.
+        shows_related: It takes places that belong to a diagnostic.
+        shows_markdown: It takes Markdown in a hover.
+        nests_symbols: It takes symbols inside symbols.
+    """
+
+    name: str = "editor"
+    version: str = ""
+    folders: tuple[str, ...] = ()
+    options: dict[str, Any] = field(default_factory=dict)
+    encoding: Encoding = Encoding.UTF_16
+    pulls_diagnostics: bool = False
+    refreshes_diagnostics: bool = False
+    reports_files: bool = False
+    shows_related: bool = False
+    shows_markdown: bool = False
+    nests_symbols: bool = False
+
+
+def read_client(params: dict[str, Any]) -> Client:
+    """Return what the params of `initialize` say. Whatever has another shape than LSP gives it counts as not said."""
+
+    def said(path: str) -> Any:  # noqa: ANN401 - any JSON value
+        return _member(params, path)
+
+    def can(path: str) -> bool:
+        return said(f"capabilities.{path}") is True
+
+    return Client(
+        name=_text(said("clientInfo.name")) or "editor",
+        version=_text(said("clientInfo.version")),
+        folders=_folders(params),
+        options=_object(said("initializationOptions.stateward")),
+        encoding=choose_encoding(said("capabilities.general.positionEncodings")),
+        pulls_diagnostics=isinstance(said("capabilities.textDocument.diagnostic"), dict),
+        refreshes_diagnostics=can("workspace.diagnostics.refreshSupport"),
+        reports_files=can("workspace.didChangeWatchedFiles.dynamicRegistration"),
+        shows_related=can("textDocument.publishDiagnostics.relatedInformation")
+        or can("textDocument.diagnostic.relatedInformation"),
+        shows_markdown="markdown" in _list(said("capabilities.textDocument.hover.contentFormat")),
+        nests_symbols=can("textDocument.documentSymbol.hierarchicalDocumentSymbolSupport"),
+    )
+
+
+def choose_encoding(offered: Any) -> Encoding:  # noqa: ANN401 - any JSON value
+    """Return the first encoding of the client's list that is known, and UTF-16 when it says nothing.
+
+    >>> choose_encoding(["utf-7", "utf-8", "utf-16"]), choose_encoding(None)
+    (<Encoding.UTF_8: 'utf-8'>, <Encoding.UTF_16: 'utf-16'>)
+    """
+    known = [Encoding(name) for name in _list(offered) if name in list(Encoding)]
+    return known[0] if known else Encoding.UTF_16
+
+
+def _folders(params: dict[str, Any]) -> tuple[str, ...]:
+    """Return the folders, or else the root that was their predecessor, or else the path that was its predecessor."""
+    folders = [_text(_member(folder, "uri")) for folder in _list(params.get("workspaceFolders"))]
+    if not any(folders):
+        root_path = _text(params.get("rootPath"))
+        folders = [_text(params.get("rootUri")) or (uri_of(Path(root_path)) if root_path.startswith("/") else "")]
+    return tuple(folder for folder in folders if path_of(folder) is not None)
+
+
+def _member(value: Any, path: str) -> Any:  # noqa: ANN401 - any JSON value
+    for name in path.split("."):
+        value = value.get(name) if isinstance(value, dict) else None
+    return value
+
+
+def _text(value: Any) -> str:  # noqa: ANN401 - any JSON value
+    return value if isinstance(value, str) else ""
+
+
+def _list(value: Any) -> list[Any]:  # noqa: ANN401 - any JSON value
+    return value if isinstance(value, list) else []
+
+
+def _object(value: Any) -> dict[str, Any]:  # noqa: ANN401 - any JSON value
+    return value if isinstance(value, dict) else {}

@@ -1,0 +1,1 @@
+"""Features: one file per LSP method, named after it."""

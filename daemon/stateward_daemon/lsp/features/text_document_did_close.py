@@ -1,0 +1,18 @@
+"""`textDocument/didClose`: the text is the file's again."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from lsprotocol import types as lsp
+
+    from stateward_daemon.lsp.session import LspSession
+
+
+def handle(session: LspSession, params: lsp.DidCloseTextDocumentParams) -> None:
+    """Forget the buffer. A document of a folder is shown as its file is; another one is not shown any more."""
+    buffer = session.buffers.pop(params.text_document.uri, None)
+    if buffer is not None:
+        session.watcher.discard(buffer.path)
+        session.push(buffer.uri)

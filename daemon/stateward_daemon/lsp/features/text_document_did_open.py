@@ -1,0 +1,30 @@
+"""`textDocument/didOpen`: from now on the text is the client's, not the file's."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from stateward_daemon.lsp.buffers import Buffer
+from stateward_daemon.lsp.uris import goal_path_of
+
+if TYPE_CHECKING:
+    from lsprotocol import types as lsp
+
+    from stateward_daemon.lsp.session import LspSession
+
+
+def handle(session: LspSession, params: lsp.DidOpenTextDocumentParams) -> None:
+    """Keep the text of a goal document; every other document is left alone."""
+    document = params.text_document
+    path = goal_path_of(document.uri)
+    if path is None:
+        return
+    if document.uri not in session.buffers:
+        # Watched before it is compared, so that no change falls between the two.
+        session.watcher.add(path)
+    on_disk = session.documents.digest(path)
+    session.buffers[document.uri] = Buffer(
+        document.uri, path, session.client.encoding, document.version, document.text, on_disk
+    )
+    session.folders.respell(path, document.uri)
+    session.push(document.uri)

@@ -1,0 +1,17 @@
+"""`textDocument/didSave`: the client wrote its text to the file."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from lsprotocol import types as lsp
+
+    from stateward_daemon.lsp.session import LspSession
+
+
+def handle(session: LspSession, params: lsp.DidSaveTextDocumentParams) -> None:
+    """Take the file as it is now for what the buffer is compared with."""
+    buffer = session.buffers.get(params.text_document.uri)
+    if buffer is not None and buffer.saved(session.documents.digest(buffer.path)):
+        session.show(buffer.uri)

@@ -1,0 +1,93 @@
+"""Folders: the workspace folders of one connection and the goal documents in them, open in the editor or not."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from stateward_daemon.lsp.scan import DOCUMENTS_MAX, find_goal_documents
+from stateward_daemon.lsp.uris import GOAL_FILE_NAME, path_of, resolved, uri_below
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+    from stateward_daemon.watch import Watcher
+
+
+class Folders:
+    """Which goal documents the client's workspace holds, each watched for as long as its folder is open.
+
+    Attributes:
+        goals: The URI of each document by its path, in the spelling of the client. A document need not exist: that of
+            the folder itself is waited for.
+    """
+
+    def __init__(self, watcher: Watcher, show: Callable[[str], None]) -> None:
+        """Begin without folders.
+
+        Args:
+            watcher: Told which documents to watch.
+            show: Called with the URI of a document that has been found or is not looked after any more.
+        """
+        self.goals: dict[Path, str] = {}
+        self._watcher = watcher
+        self._show = show
+        self._open: dict[str, set[Path]] = {}
+        self._scans: set[asyncio.Task[None]] = set()
+
+    def change(self, *, added: Iterable[str], removed: Iterable[str] = ()) -> None:
+        """Take and drop folders by URI, then look for goal documents in the background.
+
+        All folders are looked through again, because a dropped one may lie around one that stays.
+        """
+        for folder in removed:
+            for path in self._open.pop(folder, ()):
+                self._watcher.discard(path)
+                self._show(self.goals.pop(path))
+        for folder in added:
+            self._open.setdefault(folder, set())
+        for folder in self._open:
+            scan = asyncio.get_running_loop().create_task(self._scan(folder))
+            self._scans.add(scan)
+            scan.add_done_callback(self._scans.discard)
+
+    def adopt(self, folder: str, path: Path, uri: str) -> None:
+        """Look after one document of a folder from now on."""
+        owned = self._open.get(folder)
+        if owned is not None and path not in self.goals and len(self.goals) < DOCUMENTS_MAX:
+            self.goals[path] = uri
+            owned.add(path)
+            # Watched before it is shown, so that no change falls between the two.
+            self._watcher.add(path)
+            self._show(uri)
+
+    def respell(self, path: Path, uri: str) -> None:
+        """Take over the spelling that the client uses for a document of a folder, so that it has one URI."""
+        former = self.goals.get(path, uri)
+        if former != uri:
+            self.goals[path] = uri
+            self._show(former)
+
+    def folder_of(self, uri: str) -> str | None:
+        """Return the folder that a URI lies in, or `None`."""
+        return next((folder for folder in self._open if uri.startswith(f"{folder.rstrip('/')}/")), None)
+
+    def close(self) -> None:
+        """Let go of everything; nothing is shown any more."""
+        for scan in self._scans:
+            scan.cancel()
+        for path in self.goals:
+            self._watcher.discard(path)
+        self.goals.clear()
+        self._open.clear()
+
+    async def _scan(self, folder: str) -> None:
+        root = path_of(folder)
+        if root is None:
+            return
+        self.adopt(folder, resolved(root / GOAL_FILE_NAME), uri_below(folder, Path(GOAL_FILE_NAME)))
+        for relative in await asyncio.to_thread(find_goal_documents, root):
+            self.adopt(folder, resolved(root / relative), uri_below(folder, relative))
+            # Each one is read when it is first watched; others are served in between.
+            await asyncio.sleep(0)

@@ -1,0 +1,219 @@
+"""The session: what one editor has open, what it is shown, and the states that its connection goes through.
+
+It runs on the event loop and waits for nothing. Reads of files are those of small documents, once per answer; whatever
+can take long, the search through folders and the watching of files, is done elsewhere and comes back as an event.
+"""
+
+from __future__ import annotations
+
+from enum import Enum, auto
+from functools import partial
+from typing import TYPE_CHECKING, Any, Final
+
+from lsprotocol import types as lsp
+
+from stateward_daemon.lsp.attach import attach
+from stateward_daemon.lsp.client import Client, read_client
+from stateward_daemon.lsp.diagnostics import Shown, diagnose
+from stateward_daemon.lsp.dispatch import FEATURES
+from stateward_daemon.lsp.folders import Folders
+from stateward_daemon.lsp.outbox import Channel, Outbox
+from stateward_daemon.lsp.reading import Reading, read_file, text_digest
+from stateward_daemon.lsp.uris import goal_path_of
+from stateward_daemon.lsp.wire import open_wire
+from stateward_engine.errors import EngineError, UnsafeDocument
+from stateward_protocol.errors import WireError
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from stateward_daemon.host import Caller
+    from stateward_daemon.lsp.buffers import Buffer
+
+_REFRESH: Final = lsp.WORKSPACE_DIAGNOSTIC_REFRESH
+# What `initialize` tells pygls about the client: nothing. What is read of it, `client.py` reads.
+_NO_CAPABILITIES: Final[dict[str, Any]] = {"processId": None, "rootUri": None, "capabilities": {}}
+
+
+class Phase(Enum):
+    """How far a connection has come."""
+
+    NEW = auto()
+    SERVING = auto()
+    SHUT_DOWN = auto()
+
+
+class LspSession:
+    """One editor.
+
+    Attributes:
+        client: What it said of itself.
+        phase: How far its connection has come.
+        buffers: What it has open, by URI.
+        folders: Its workspace folders.
+        documents: Where files are read.
+        watcher: Where files are watched.
+        log: Where what a client does wrong without asking is noted.
+    """
+
+    def __init__(self, channel: Channel, caller: Caller) -> None:
+        """Begin in phase `NEW`.
+
+        Args:
+            channel: What carries its messages.
+            caller: Who it is to the host; `initialize` binds it.
+        """
+        host = caller.host
+        assert host.watcher is not None  # noqa: S101 - only a daemon has connections, and it watches
+        self.client = Client()
+        self.phase = Phase.NEW
+        self.buffers: dict[str, Buffer] = {}
+        self.folders = Folders(host.watcher, self.show)
+        self.documents, self.watcher, self.log = host.documents, host.watcher, host.log
+        self._caller = caller
+        self._channel = channel
+        self._outbox = Outbox(channel)
+        # Under which URIs the client shows diagnostics that were pushed, and would show them until they are taken back.
+        self._marked: set[str] = set()
+        self._wire = open_wire(channel, host.version, host.log)
+        for method, feature in FEATURES.items():
+            self._wire.serve(method, partial(feature.handle, self), feature.options)
+
+    # -- called by the connection ------------------------------------------------------------------------------------
+
+    def receive(self, message: dict[str, Any]) -> None:
+        """Take one request, notification or answer of the client."""
+        if "method" not in message:
+            self._wire.settle(message)
+            return
+        identifier = message.get("id")
+        try:
+            self._admit(message["method"], is_request=identifier is not None)
+            if message["method"] == lsp.INITIALIZE:
+                self._introduce(message.get("params") or {})
+                message = {**message, "params": _NO_CAPABILITIES}
+        except (WireError, EngineError) as refusal:
+            self._wire.refuse(identifier, refusal)
+        else:
+            self._wire.receive(message)
+
+    def file_changed(self, path: Path) -> None:
+        """Take note that the file at `path` has other content now, or came or went."""
+        on_disk = self.documents.digest(path)
+        opened = [buffer for buffer in self.buffers.values() if buffer.path == path]
+        for buffer in opened:
+            if buffer.file_changed(on_disk):
+                self.show(buffer.uri)
+        if path in self.folders.goals and not opened:
+            self.show(self.folders.goals[path])
+
+    def resumed(self) -> None:
+        """Send what was held back while the client did not read."""
+        self._outbox.resumed()
+
+    def closed(self) -> None:
+        """Let go of everything: the connection is gone."""
+        self.phase = Phase.SHUT_DOWN
+        self._outbox.close()
+        self.folders.close()
+        for buffer in self.buffers.values():
+            self.watcher.discard(buffer.path)
+        self.buffers.clear()
+        self._wire.release()
+
+    # -- called by features ------------------------------------------------------------------------------------------
+
+    def shown(self, uri: str) -> Shown:
+        """Return what the client's diagnostics for `uri` are about: its own text, or else the file."""
+        buffer = self.buffers.get(uri)
+        if buffer is not None and not buffer.follows_file:
+            return buffer.reading()
+        path = goal_path_of(uri)
+        return None if path is None else self._read_file(path)
+
+    def shown_id(self, uri: str) -> str | None:
+        """Return a name of what `shown` gives, `None` for nothing; it costs no parsing."""
+        buffer = self.buffers.get(uri)
+        if buffer is not None and not buffer.follows_file:
+            return text_digest(buffer.text)
+        path = goal_path_of(uri)
+        return None if path is None else self.documents.digest(path)
+
+    def reading(self, uri: str) -> Reading | None:
+        """Return the text that the client's positions are about, or `None` when there is none to be read."""
+        if uri in self.buffers:
+            return self.buffers[uri].reading()
+        shown = self.shown(uri)
+        return shown if isinstance(shown, Reading) else None
+
+    def push(self, uri: str) -> None:
+        """Send diagnostics soon, to a client that does not ask for them."""
+        if not self.client.pulls_diagnostics:
+            self._outbox.put(uri, partial(self._publish, uri))
+
+    def show(self, uri: str) -> None:
+        """Let the client see that something else is shown for `uri`, for a reason that it does not know of."""
+        self.push(uri)
+        if self.client.refreshes_diagnostics and self.client.pulls_diagnostics:
+            self._outbox.put(_REFRESH, partial(self.ask, _REFRESH))
+
+    def ask(self, method: str, params: object = None) -> None:
+        """Send a request whose answer changes nothing. Nobody waits for it: some clients refuse what they offered."""
+        self._wire.ask(method, params)
+
+    def shut_down(self) -> None:
+        """Serve nothing more but `exit`."""
+        self.phase = Phase.SHUT_DOWN
+        self._outbox.close()
+
+    def exit(self) -> None:
+        """End this connection; the daemon stays for the others."""
+        self._channel.close()
+
+    # -- inside ------------------------------------------------------------------------------------------------------
+
+    def _admit(self, method: str, *, is_request: bool) -> None:
+        """Check that the connection has come as far as the method needs.
+
+        Raises:
+            WireError: `not_attached` before `initialize`, `invalid_message` for a second one and after `shutdown`.
+        """
+        if method == lsp.EXIT:
+            return
+        if self.phase is Phase.SHUT_DOWN:
+            raise WireError("invalid_message", "after shutdown nothing is served but exit; open a new connection")
+        if method == lsp.INITIALIZE and (self.phase is not Phase.NEW or not is_request):
+            raise WireError("invalid_message", "initialize is the first request of a connection, and sent once")
+        if method != lsp.INITIALIZE and self.phase is Phase.NEW:
+            raise WireError("not_attached", "send initialize first", got=method[:128])
+
+    def _introduce(self, params: dict[str, Any]) -> None:
+        client = read_client(params)
+        attach(self._caller, client)
+        self.client = client
+        self.phase = Phase.SERVING
+        self._wire.encoding = client.encoding
+        # In the background, so that nothing of it is sent before the answer to `initialize`.
+        self.folders.change(added=client.folders)
+
+    def _read_file(self, path: Path) -> Shown:
+        try:
+            return read_file(self.documents.read(path), self.client.encoding)
+        except UnsafeDocument as refusal:
+            return refusal
+        except WireError:
+            return None
+
+    def _publish(self, uri: str) -> None:
+        buffer = self.buffers.get(uri)
+        is_ours = buffer is not None or uri in self.folders.goals.values()
+        items = diagnose(self.shown(uri), uri, self.client) if is_ours else []
+        if buffer is None and not items and uri not in self._marked:
+            return
+        (self._marked.add if items else self._marked.discard)(uri)
+        # By a version the editor drops what is about another text than it shows. What is about the file has none: the
+        # buffer's number is that of the text which the file has replaced.
+        version = None if buffer is None or buffer.follows_file else buffer.version
+        self._wire.notify(
+            lsp.TEXT_DOCUMENT_PUBLISH_DIAGNOSTICS, lsp.PublishDiagnosticsParams(uri, items, version=version)
+        )

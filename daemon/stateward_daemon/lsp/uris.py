@@ -1,0 +1,61 @@
+"""`file:` URIs: which paths they name, and which of those are goal documents."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+from urllib.parse import quote, unquote_to_bytes
+
+if TYPE_CHECKING:
+    from pathlib import PurePath
+
+GOAL_FILE_NAME: Final = "ACTIVE_GOAL_STATE.md"
+
+
+def path_of(uri: str) -> Path | None:
+    """Return the absolute path that a URI names, or `None` for one that names no local file.
+
+    It is decoded exactly once. A host, a query, a fragment, NUL and `..` are refused, in whatever spelling.
+
+    >>> path_of("file:///home/ada/a%20b/ACTIVE_GOAL_STATE.md")
+    PosixPath('/home/ada/a b/ACTIVE_GOAL_STATE.md')
+    >>> path_of("file:///home/%2e%2e/root"), path_of("file://host/home"), path_of("untitled:Untitled-1")
+    (None, None, None)
+    """
+    scheme, _, rest = uri.partition(":")
+    rest = rest.removeprefix("//")
+    if scheme.lower() != "file" or not rest.startswith("/") or rest.startswith("//") or "?" in rest or "#" in rest:
+        return None
+    decoded = unquote_to_bytes(rest)
+    if b"\0" in decoded or b".." in decoded.split(b"/"):
+        return None
+    return Path(os.fsdecode(decoded))
+
+
+def goal_path_of(uri: str) -> Path | None:
+    """Return the path of the goal document that a URI names, or `None` for everything else, which is left alone.
+
+    Directories are resolved, so that one document has one path however its workspace is reached.
+    """
+    path = path_of(uri)
+    return None if path is None or path.name != GOAL_FILE_NAME else resolved(path)
+
+
+def resolved(path: Path) -> Path:
+    """Return `path` with its directory resolved. The file itself is not: a save may replace a link by a file."""
+    return Path(os.path.realpath(path.parent)) / path.name
+
+
+def uri_below(folder: str, relative: PurePath) -> str:
+    """Return the URI of what lies below a folder, in the spelling in which the client gave the folder.
+
+    >>> uri_below("file:///w%20s/", Path("a b/ACTIVE_GOAL_STATE.md"))
+    'file:///w%20s/a%20b/ACTIVE_GOAL_STATE.md'
+    """
+    return f"{folder.rstrip('/')}/{quote(os.fsencode(relative))}"
+
+
+def uri_of(path: Path) -> str:
+    """Return the URI of an absolute path."""
+    return uri_below("file://", path.relative_to("/"))

@@ -1,0 +1,228 @@
+"""The wire of the language server: pygls as a dispatcher of LSP methods, and as nothing else.
+
+Only this module knows `pygls.protocol`. pygls 2.1 is made for one client per process: it ends the process on `exit`,
+shows mistakes in message boxes, answers some requests never and others with a traceback, keeps a second copy of every
+document under other line rules, and remembers connections that are gone. What is used of it is its table of features,
+the capabilities that follow from it, and how it runs handlers.
+"""
+
+from __future__ import annotations
+
+import difflib
+import logging
+import re
+import uuid
+from functools import partial
+from typing import TYPE_CHECKING, Any, Final
+
+import attrs
+import msgspec
+from cattrs import transform_error
+from lsprotocol import types as lsp
+from pygls.lsp.server import LanguageServer
+from pygls.protocol import LanguageServerProtocol, default_converter
+
+from stateward_daemon.convert import wire_error
+from stateward_daemon.positions import Encoding
+from stateward_engine.errors import EngineError
+from stateward_protocol.envelope import encode_error, encode_result, request_id
+from stateward_protocol.errors import WireError
+from stateward_protocol.methods import PROTOCOL_VERSION
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Generator, Mapping
+    from concurrent.futures import Future
+
+    from stateward_daemon.lsp.outbox import Channel
+    from stateward_protocol.envelope import RequestId
+
+# Requests of ours that a client has not answered. A client that answers none would make the table grow for as long as
+# it stays, so the oldest is given up.
+UNANSWERED_MAX: Final = 32
+
+# Building one takes 5 ms and 100 KiB, and all sessions need the same.
+CONVERTER: Final = default_converter()  # type: ignore[no-untyped-call] # pygls does not annotate it
+_ENCODER: Final = msgspec.json.Encoder()
+_AFTER_UNDERSCORE: Final = re.compile(r"_([a-z])")
+
+# At INFO pygls logs every message with its body.
+logging.getLogger("pygls").setLevel(logging.WARNING)
+
+
+class Wire(LanguageServerProtocol):
+    """The dispatcher of one client.
+
+    Of the stock class these are replaced: whatever decodes, answers, reports or sends, every built-in handler but that
+    of `initialize`, and the caches on methods, which keep each instance alive for good.
+
+    Attributes:
+        channel: Where messages go.
+        log: Where mistakes go.
+        encoding: What `initialize` announces as the encoding of positions.
+    """
+
+    channel: Channel
+    log: logging.Logger
+    encoding: Encoding = Encoding.UTF_16
+
+    # -- messages in -------------------------------------------------------------------------------------------------
+
+    def serve(self, method: str, handler: Callable[[Any], Any], options: object = None) -> None:
+        """Let `handler` serve a method: it takes the typed params, or `None` for a method without."""
+        self.fm.feature(method, options)(handler)
+
+    def receive(self, message: Mapping[str, Any]) -> None:
+        """Run the handler of a request or notification; a request is answered exactly once."""
+        method, identifier = message["method"], message.get("id")
+        if identifier in self._request_futures:
+            self.refuse(identifier, WireError("invalid_message", "a request with this id is not answered yet"))
+            return
+        try:
+            handler = self._handler(method)
+            params = read_params(method, message.get("params"))
+        except WireError as error:
+            self.refuse(identifier, error)
+            return
+        # pygls files each running handler under an id, notifications too.
+        key = str(uuid.uuid4()) if identifier is None else identifier
+        self._execute_handler(key, handler, partial(self._finish, key=key, identifier=identifier), args=(params,))
+
+    def settle(self, message: Mapping[str, Any]) -> None:
+        """Take the client's answer to a request of ours; its result stays plain JSON."""
+        identifier = request_id(message)
+        # Stock keeps the client's requests in the same table, so that an answer with the id of one would settle it.
+        # Only ours have a result type.
+        if identifier is None or self._result_types.pop(identifier, self) is self:
+            return
+        future = self._request_futures.pop(identifier, None)
+        if future is None or future.done():
+            return
+        error = message.get("error")
+        if error is None:
+            future.set_result(message.get("result"))
+        else:
+            future.set_exception(WireError.from_error(error if isinstance(error, dict) else {}))
+
+    def release(self) -> None:
+        """Cancel what is open in both directions: the connection is gone or about to go."""
+        # A copy, because whoever is cancelled leaves the table.
+        for future in list(self._request_futures.values()):
+            future.cancel()
+        self._request_futures.clear()
+        self._result_types.clear()
+
+    def _handler(self, method: str) -> Callable[[Any], Any]:
+        handlers: dict[str, Callable[[Any], Any]] = {**self.fm.features, **self.fm.builtin_features}
+        if method not in handlers:
+            near = difflib.get_close_matches(method, handlers, n=1)
+            facts = {"did_you_mean": near[0]} if near else {}
+            raise WireError("unknown_method", "there is no such method", got=method[:128], **facts)
+        return handlers[method]
+
+    def _register_builtin_features(self) -> None:
+        # Not the others: `exit` ends the process, `shutdown` changes a table while it walks it, the text sync counts
+        # lines differently, and each notification handled by a generator leaves a future behind.
+        self.fm.add_builtin_feature(lsp.INITIALIZE, self.lsp_initialize)
+        self.fm.add_builtin_feature(lsp.CANCEL_REQUEST, self._cancel)
+
+    def _cancel(self, params: lsp.CancelParams) -> None:
+        # An id of ours is not the client's to cancel.
+        if params.id in self._request_futures and params.id not in self._result_types:
+            self._request_futures[params.id].cancel()
+
+    def lsp_initialize(self, params: lsp.InitializeParams) -> Generator[Any, Any, lsp.InitializeResult]:
+        """Announce what is served."""
+        result = yield from super().lsp_initialize(params)
+        capabilities = result.capabilities
+        capabilities.position_encoding = lsp.PositionEncodingKind(self.encoding)
+        # pygls announces commands even when there is none.
+        capabilities.execute_command_provider = None
+        capabilities.experimental = {"stateward": {"protocol": PROTOCOL_VERSION}}
+        return result
+
+    # -- messages out ------------------------------------------------------------------------------------------------
+
+    def refuse(self, identifier: RequestId | None, error: Exception) -> None:
+        """Answer a request with an error; what is wrong with a notification only the log is told."""
+        refusal = self._refusal(error)
+        if identifier is not None:
+            self.channel.send(encode_error(identifier, refusal))
+        elif refusal.category != "unknown_method":
+            self.log.warning("a notification was ignored: %s", refusal.message)
+
+    def ask(self, method: str, params: object = None) -> Future[Any]:
+        """Send a request; the future gets its result as plain JSON, and nobody need wait for it."""
+        while len(self._result_types) >= UNANSWERED_MAX:
+            oldest = next(iter(self._result_types))
+            del self._result_types[oldest]
+            self._request_futures.pop(oldest).cancel()
+        return self.send_request(method, params)
+
+    def _finish(self, future: Future[Any], *, key: RequestId, identifier: RequestId | None) -> None:
+        self._request_futures.pop(key, None)
+        if future.cancelled():
+            self.refuse(identifier, WireError("cancelled", "the request was cancelled before it was done"))
+            return
+        try:
+            result = self._converter.unstructure(future.result())
+            if identifier is not None:
+                self.channel.send(encode_result(identifier, result))
+        except Exception as error:  # noqa: BLE001 - the request is answered, whatever broke
+            self.refuse(identifier, error)
+
+    def _refusal(self, error: Exception) -> WireError:
+        if isinstance(error, WireError):
+            return error
+        if isinstance(error, EngineError):
+            return wire_error(error)
+        incident = uuid.uuid4().hex[:12]
+        self.log.error("incident %s", incident, exc_info=error)
+        return WireError("internal", "the daemon made a mistake; its log names this incident", incident=incident)
+
+    def _send_data(self, data: Any) -> None:  # noqa: ANN401 - any message of lsprotocol
+        self.channel.send(_ENCODER.encode(self._converter.unstructure(data)))
+
+    # -- types, without the caches of the stock class ----------------------------------------------------------------
+
+    # Stock puts a cache around these methods, and mypy takes it for their signature.
+
+    def get_message_type(self, method: str) -> type[Any] | None:  # type: ignore[override] # as above
+        """Return the type of the request or notification of a method."""
+        types = lsp.METHOD_TO_TYPES.get(method)
+        return types and types[0]
+
+    def get_result_type(self, method: str) -> type[Any] | None:  # type: ignore[override] # as above
+        """Return the type of the response of a method."""
+        types = lsp.METHOD_TO_TYPES.get(method)
+        return types and types[1]
+
+
+def open_wire(channel: Channel, version: str, log: logging.Logger) -> Wire:
+    """Return a dispatcher for one client, which serves nothing yet but `initialize`."""
+    server = LanguageServer("stateward", version, protocol_cls=Wire, converter_factory=lambda: CONVERTER)
+    wire = server.protocol
+    assert isinstance(wire, Wire)  # noqa: S101 - for the type checker
+    wire.channel, wire.log = channel, log
+    return wire
+
+
+def read_params(method: str, params: Any) -> Any:  # noqa: ANN401 - any JSON value in, any type of lsprotocol out
+    """Return the params of a method in their LSP type, or `None` for a method without.
+
+    Only the params are given a type, so that nothing inside them is taken for a message.
+
+    Raises:
+        WireError: `invalid_request`, with the place of the first member that does not fit.
+    """
+    _, _, params_type, _ = lsp.METHOD_TO_TYPES.get(method, (None, None, None, None))
+    if params_type is None:
+        return None
+    try:
+        # The types end numbers at 2^31 - 1. Editors that mean "the end of the line" send greater ones, and every
+        # position is clamped to its text anyway.
+        with attrs.validators.disabled():
+            return CONVERTER.structure({} if params is None else params, params_type)
+    except Exception as error:  # noqa: BLE001 - the hooks of lsprotocol raise whatever they meet
+        complaint, _, place = transform_error(error, "$.params")[0].partition(" @ ")
+        path = _AFTER_UNDERSCORE.sub(lambda match: match[1].upper(), place)
+        raise WireError("invalid_request", f"params of {method} do not fit: {complaint}", path=path) from None

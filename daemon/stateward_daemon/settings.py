@@ -1,0 +1,73 @@
+"""Settings of the daemon: options of `daemon run`, else `STATEWARD_<NAME>`, else the defaults here.
+
+What guards the daemon is never read from a workspace, where a stranger's checkout could change it.
+"""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, Annotated
+
+import msgspec
+from msgspec import Meta, Struct
+
+from stateward_protocol.errors import WireError
+from stateward_protocol.framing import MESSAGE_BYTES_MAX
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+ENVIRONMENT_PREFIX = "STATEWARD_"
+
+Count = Annotated[int, Meta(ge=1)]
+Seconds = Annotated[float, Meta(ge=0.01)]
+
+
+class Settings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """What bounds one daemon.
+
+    Attributes:
+        max_message_bytes: A longer message is refused before it is read.
+        client_stall_s: A client that does not read its answers for so long is dropped.
+        idle_exit_s: The daemon ends after so long without clients; 0 is never.
+        header_timeout_s: A header block that takes longer ends the connection.
+        body_timeout_s: The same for a body.
+        connections_max: Further connections are refused.
+        queue_length_max: Mutations that may wait for the writer; further ones are `busy`.
+    """
+
+    max_message_bytes: Count = MESSAGE_BYTES_MAX
+    client_stall_s: Seconds = 30.0
+    idle_exit_s: Annotated[float, Meta(ge=0)] = 1800.0
+    header_timeout_s: Seconds = 5.0
+    body_timeout_s: Seconds = 30.0
+    connections_max: Count = 1024
+    queue_length_max: Count = 4096
+
+    @classmethod
+    def from_environment(
+        cls, overrides: Mapping[str, object] | None = None, environment: Mapping[str, str] | None = None
+    ) -> Settings:
+        """Return the settings of this process.
+
+        Args:
+            overrides: Values by field name that win over the environment; `None` values do not count.
+            environment: Defaults to the process environment.
+
+        Raises:
+            WireError: `invalid_request`, naming the setting and what it takes.
+        """
+        environment = os.environ if environment is None else environment
+        given: dict[str, object] = {}
+        for name in cls.__struct_fields__:
+            text = environment.get(ENVIRONMENT_PREFIX + name.upper())
+            if text is not None:
+                given[name] = text
+        given.update({name: value for name, value in (overrides or {}).items() if value is not None})
+        try:
+            # Not strict: the environment has text for every number.
+            return msgspec.convert(given, cls, strict=False)
+        except msgspec.ValidationError as error:
+            raise WireError(
+                "invalid_request", f"a setting is out of range: {error}", wanted="see daemon run --help"
+            ) from None

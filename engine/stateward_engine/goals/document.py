@@ -1,0 +1,123 @@
+"""One goal document, read whole: from text to projection, problems, todos, regions and headings."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from stateward_engine.errors import UnsafeDocument
+from stateward_engine.goals import problems
+from stateward_engine.goals.frontmatter import read_frontmatter
+from stateward_engine.goals.lines import split_lines
+from stateward_engine.goals.projection import SOURCE_REF_DEFAULT, project
+from stateward_engine.goals.regions import Fault, Region, find_regions
+from stateward_engine.goals.sections import Heading, NextAction, find_headings, read_next_action, read_objective
+from stateward_engine.goals.todo_codec import read_lines
+from stateward_engine.goals.todos import Todo, read_todos
+from stateward_engine.goals.visible import HiddenBlock, find_hidden
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from stateward_engine.goals.lines import Lines
+    from stateward_engine.goals.problems import Problem
+    from stateward_engine.json_value import Json
+
+UNTERMINATED_FRONTMATTER: Final = Fault(
+    "unterminated_frontmatter",
+    0,
+    "the frontmatter that opens here never closes; put a line of three dashes below its last key",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class GoalDocument:
+    """What one text says. All offsets are code points of its text; indices of lines count from 0.
+
+    Attributes:
+        lines: The text that was read, and its lines.
+        frontmatter: Keys and values in front.
+        objective: The text of the Objective section, or `None`.
+        next_action: Heading and entries of the Next Action section.
+        headings: All visible headings.
+        hidden: The blocks that supply nothing.
+        regions: The regions that readers and editors use.
+        todos: The rows of all regions in document order, archived ones included. Of a refused document these are the
+            rows that can still be recognized: good for looking at, never for acting on.
+        refusal: Why the document is unsafe, or `None`.
+        projection: The projection object; `None` for a refused document.
+        problems: All findings, in document order.
+    """
+
+    lines: Lines
+    frontmatter: Mapping[str, str]
+    objective: str | None
+    next_action: NextAction
+    headings: tuple[Heading, ...]
+    hidden: tuple[HiddenBlock, ...]
+    regions: tuple[Region, ...]
+    todos: tuple[Todo, ...]
+    refusal: UnsafeDocument | None
+    projection: dict[str, Json] | None
+    problems: tuple[Problem, ...]
+
+    @property
+    def hidden_lines(self) -> tuple[int, ...]:
+        """Numbers (from 1) of the lines that supply nothing."""
+        return tuple(number for block in self.hidden for number in range(block.first + 1, block.end + 1))
+
+
+def read_document(text: str, *, goal_id: str | None = None, source_ref: str = SOURCE_REF_DEFAULT) -> GoalDocument:
+    """Read a goal document. It depends on the arguments alone, and no text makes it fail.
+
+    A document that cannot be read without guessing has a `refusal` and no `projection`, and its problems all the same.
+
+    Args:
+        text: The document, as `decode_document` gives it or as an editor holds it.
+        goal_id: Named in the projection when it is not empty.
+        source_ref: Where the projection says that it comes from.
+
+    Source: goal-documents sections 1 and 2.
+    """
+    lines = split_lines(text)
+    frontmatter = read_frontmatter(lines)
+    hidden = find_hidden(lines, frontmatter)
+    readings = read_lines(lines, hidden)
+    headings = find_headings(lines, readings)
+    next_action = read_next_action(lines, readings, headings)
+    regions, region_faults = find_regions(lines, readings, headings)
+    todos = read_todos(lines, readings, regions)
+    faults = region_faults if frontmatter.closed else (UNTERMINATED_FRONTMATTER, *region_faults)
+    found = [*problems.fault_problems(lines, faults), *_document_problems(lines, next_action, regions, todos)]
+    if not frontmatter.values and frontmatter.closed:
+        found.append(problems.missing_frontmatter(lines))
+    return GoalDocument(
+        lines=lines,
+        frontmatter=frontmatter.values,
+        objective=read_objective(lines, readings, headings),
+        next_action=next_action,
+        headings=headings,
+        hidden=hidden,
+        regions=regions,
+        todos=todos,
+        refusal=_refusal(lines, faults[0]) if faults else None,
+        projection=None
+        if faults
+        else project(frontmatter.values, next_action, todos, goal_id=goal_id, source_ref=source_ref),
+        problems=tuple(sorted(found, key=lambda problem: (problem.span, problem.code))),
+    )
+
+
+def _document_problems(
+    lines: Lines, next_action: NextAction, regions: Sequence[Region], todos: Sequence[Todo]
+) -> Iterator[Problem]:
+    yield from problems.next_action_problems(lines, next_action)
+    yield from problems.section_problems(lines, regions, todos)
+    yield from problems.implicit_problems(todos)
+    yield from problems.duplicate_problems(lines, todos)
+
+
+def _refusal(lines: Lines, fault: Fault) -> UnsafeDocument:
+    # A buffer can hold half a character; it counts as the three bytes that it would take.
+    before = lines.text[: lines.starts[fault.at]].encode("utf-8", "surrogatepass")
+    return UnsafeDocument(fault.message, kind=fault.kind, line=fault.at + 1, byte_offset=len(before))

@@ -1,0 +1,91 @@
+"""The writer's private successor of a view: where transitions take effect, when committed and when replayed."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from stateward_engine.state.patch import apply
+from stateward_engine.state.view import EMPTY_SCOPE, Identity, KeptReceipt, ReceiptKey, Scope, View
+
+if TYPE_CHECKING:
+    from stateward_engine.state.transition import Transition
+
+# Every kept receipt stays in memory and in each checkpoint; a client that repeats a call does so within minutes.
+RECEIPTS_KEPT_MAX: Final = 4_096
+
+
+class Draft:
+    """A view in the making, owned by one writer (or by recovery) until `finish`.
+
+    It is itself the basis that `decide` looks at, so that a group of commands copies nothing between them. Each
+    top-level mapping of the view is copied once per draft, not once per transition.
+
+    Invariant: `apply` is the only way in which a transition takes effect. Recovery calls it as the writer does, so a
+    replayed store cannot differ from the committed one.
+
+    Attributes:
+        sequence: The ledger sequence of the last applied transition.
+        scopes: Every scope that a transition ever changed.
+        receipts: The kept answers of keyed mutations, oldest first.
+        history_limit: The store's setting.
+    """
+
+    __slots__ = ("_finished", "_own_sessions", "_sessions", "history_limit", "receipts", "scopes", "sequence")
+
+    def __init__(self, view: View) -> None:
+        self.sequence = view.sequence
+        self.history_limit = view.history_limit
+        self.scopes: dict[Identity, Scope] = dict(view.scopes)
+        self.receipts: dict[ReceiptKey, KeptReceipt] = dict(view.receipts)
+        self._sessions = dict(view.sessions)
+        # By cwd, those inner mappings that this draft has copied and may change.
+        self._own_sessions: dict[str, dict[str, str]] = {}
+        self._finished = False
+
+    def scope(self, identity: Identity) -> Scope:
+        """Return the scope of that identity; one that was never changed is empty."""
+        return self.scopes.get(identity, EMPTY_SCOPE)
+
+    def apply(self, transition: Transition, *, at: str, sequence: int) -> None:
+        """Let `transition` take effect.
+
+        Args:
+            transition: Decided on this draft, or read from the journal in order.
+            at: When it was accepted (RFC 3339, UTC).
+            sequence: Its place in the ledger.
+
+        Raises:
+            RuntimeError: The draft is finished; its mappings belong to a published view.
+        """
+        if self._finished:
+            raise RuntimeError("a finished draft takes no transition; make a new one from the view")
+        for identity, patch in transition.patches.items():
+            scope = self.scope(identity)
+            self.scopes[identity] = Scope(apply(scope.planes, patch), scope.revision + 1)
+        for identity, planes in transition.states.items():
+            self.scopes[identity] = Scope(planes, self.scope(identity).revision + 1)
+        if transition.cwd is not None and transition.session is not None:
+            self._name_session(transition.cwd, transition.session, at)
+        if transition.receipt_key is not None and transition.digest is not None:
+            self._keep_receipt(transition.receipt_key, KeptReceipt(transition.digest, transition.receipt))
+        if transition.history_limit is not None:
+            self.history_limit = transition.history_limit
+        self.sequence = sequence
+
+    def finish(self) -> View:
+        """Return the view with every applied transition; the draft takes no more of them."""
+        self._finished = True
+        return View(self.sequence, self.scopes, self._sessions, self.receipts, self.history_limit)
+
+    def _name_session(self, cwd: str, session: str, at: str) -> None:
+        """Note when a session was last changed; its first transition makes it known (state.md section 7.1)."""
+        own = self._own_sessions.get(cwd)
+        if own is None:
+            own = self._own_sessions[cwd] = dict(self._sessions.get(cwd, {}))
+            self._sessions[cwd] = own
+        own[session] = at
+
+    def _keep_receipt(self, key: ReceiptKey, kept: KeptReceipt) -> None:
+        self.receipts[key] = kept
+        if len(self.receipts) > RECEIPTS_KEPT_MAX:
+            del self.receipts[next(iter(self.receipts))]

@@ -1,0 +1,225 @@
+"""`read_state`: one path or a batch of them, answered exactly from one captured view, or refused.
+
+An answer shares its parts with the view wherever they are in the order of answers already. Nobody may change it.
+
+Source: state.md section 4.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from operator import is_
+from typing import TYPE_CHECKING, Final, Literal, NoReturn, TypeAlias
+
+from stateward_engine.errors import HistoryUnavailable, InvalidRequest
+from stateward_engine.json_value import PARAMS, Json, Place, encodable, kind_of, preview, quoted, utf16_length
+from stateward_engine.state.overlay import Layers, fold, keys, layers_of, member
+from stateward_engine.state.paths import Member, Path, Root, bind, parse, render
+from stateward_engine.state.resolve import call, resolve
+from stateward_engine.state.storable import unwanted
+from stateward_engine.state.view import PLANES
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from stateward_engine.state.view import Selection, View
+
+Projection: TypeAlias = Literal["value", "keys", "patch"]
+
+PROJECTIONS: Final[tuple[Projection, ...]] = ("value", "keys", "patch")
+_MEMBERS: Final = ("path", "paths", "projection")
+_EXAMPLE: Final = call("cwd.tactics")
+_BATCH_EXAMPLE: Final = '{"paths": ["cwd.tactics", "effective.lazy.memory[0]"]}'
+# What older or neighboring tools have as members stands in the path here.
+_UNKNOWN_ADVICE: Final[Mapping[str, tuple[str, str]]] = {
+    "offset": ("history is part of the path, as in cwd[1].tactics", call("cwd[1].tactics")),
+    "scope": ("the owner is part of the path, as in cwd.tactics", _EXAMPLE),
+    "limit": ("a range is part of the path, as in cwd.lazy.memory[0:10]", call("cwd.lazy.memory[0:10]")),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class ReadRequest:
+    """What to read.
+
+    Attributes:
+        paths: The paths as they came, in the order of the answer; at least one.
+        batch: Whether they came as a list: the form of the request decides the form of the answer (D 8).
+        projection: One for all paths.
+    """
+
+    paths: tuple[str, ...]
+    batch: bool = False
+    projection: Projection = "value"
+
+
+def parse_request(members: Mapping[str, Json]) -> ReadRequest:
+    """Return the request that a client sent.
+
+    Args:
+        members: The params of the call: `path` or `paths`, and optionally `projection`.
+
+    Raises:
+        InvalidRequest: Anything else; the facts `path`, `got`, `wanted` and `example` say what is right.
+
+    >>> parse_request({"path": "cwd.tactics"})
+    ReadRequest(paths=('cwd.tactics',), batch=False, projection='value')
+    """
+    for name in members:
+        if name not in _MEMBERS:
+            advice, example = _UNKNOWN_ADVICE.get(name, (f"the members are {', '.join(_MEMBERS)}", _EXAMPLE))
+            got, wanted = f"member {quoted(name)}", "path or paths, and projection"
+            raise _invalid(f"no member of a read; {advice}", name, got, wanted, example)
+    if ("path" in members) == ("paths" in members):
+        got = "both" if "path" in members else "neither"
+        raise _invalid(
+            f"to be sent without path, or path without it; {got} came", "paths", got, "one of them", _EXAMPLE
+        )
+    batch = "paths" in members
+    paths = _paths_of(members["paths"]) if batch else (_path_of(members["path"], Place(PARAMS, "path")),)
+    return ReadRequest(paths, batch, _projection_of(members.get("projection", "value")))
+
+
+def read(view: View, selection: Selection, request: ReadRequest) -> dict[str, Json]:
+    """Return the answer: `value`, or `meta` and `keys`, or `patch`; one entry per path in a batch.
+
+    All paths are parsed before any is evaluated; then the first that fails, in the order of the request, is the
+    answer of the whole call (D 9).
+
+    Args:
+        view: Captured once by the caller, so that all paths see the same moment.
+        selection: Whose owners are read.
+        request: What to read.
+
+    Raises:
+        MalformedPath: A path outside of the grammar.
+        UnwantedOwner: A root that is not wanted.
+        HistoryUnavailable: A boundary that is not kept, or a record where none led to the boundary.
+        MissingPath: Something on the way is no object with the next key.
+        WrongKind: An index or range on something that is no array.
+        OutOfBounds: An index or range outside of its array.
+    """
+    paths = [parse(text) for text in request.paths]
+    columns: dict[str, list[Json]]
+    if request.projection == "value":
+        columns = {"value": [_value(view, selection, path) for path in paths]}
+    elif request.projection == "keys":
+        outlines = [_outline(view, selection, path) for path in paths]
+        columns = {"meta": [meta for meta, _ in outlines], "keys": [names for _, names in outlines]}
+    else:
+        columns = {"patch": [_patch(selection, path) for path in paths]}
+    if request.batch:
+        return dict(columns)
+    return {name: column[0] for name, column in columns.items()}
+
+
+def _paths_of(value: Json) -> tuple[str, ...]:
+    if not isinstance(value, list):
+        mistake = "a JSON string; send the list itself, or one path as path" if isinstance(value, str) else "no list"
+        raise _invalid(mistake, "paths", preview(value), "a list of paths", _BATCH_EXAMPLE)
+    if not value:
+        raise _invalid("empty; send at least one path", "paths", preview(value), "a list of paths", _BATCH_EXAMPLE)
+    place = Place(PARAMS, "paths")
+    return tuple(_path_of(path, Place(place, at)) for at, path in enumerate(value))
+
+
+def _path_of(value: Json, place: Place) -> str:
+    if isinstance(value, str) and encodable(value):
+        return value
+    problem = "no path; send a string" if not isinstance(value, str) else "not text that UTF-8 can hold"
+    if isinstance(value, list):
+        problem = "a list; send several paths as paths"
+    raise InvalidRequest(
+        f"{place} is {problem}",
+        path=str(place),
+        got=preview(value),
+        wanted="a path",
+        example=_BATCH_EXAMPLE if isinstance(value, list) else _EXAMPLE,
+    )
+
+
+def _projection_of(value: Json) -> Projection:
+    for projection in PROJECTIONS:
+        if value == projection:
+            return projection
+    wanted = f"one of {', '.join(PROJECTIONS)}"
+    raise _invalid(f"no projection; send {wanted}", "projection", preview(value), wanted, call("cwd.lazy", "keys"))
+
+
+def _invalid(problem: str, name: str, got: str, wanted: str, example: str) -> InvalidRequest:
+    place = str(Place(PARAMS, name))
+    return InvalidRequest(f"{place} is {problem}", path=place, got=got, wanted=wanted, example=example)
+
+
+def _value(view: View, selection: Selection, path: Path) -> Json:
+    """Return the selected JSON; null for a plane that is absent, and for nothing else (state.md section 4.1)."""
+    root, layers = _start(view, selection, path)
+    if not path.selectors:
+        return {plane: _in_order(fold(found)) for plane in PLANES if (found := member(layers, plane))}
+    match path.selectors:
+        case (Member(plane),) if plane in PLANES and not member(layers, plane):
+            return None
+    return _in_order(fold(resolve(layers, path, root)))
+
+
+def _outline(view: View, selection: Selection, path: Path) -> tuple[Json, Json]:
+    """Return `meta` and `keys`, both closed (state.md section 4.2)."""
+    root, layers = _start(view, selection, path)
+    layers = resolve(layers, path, root)
+    value = layers[-1]
+    kind = kind_of(value)
+    if isinstance(value, dict):
+        present = keys(layers)
+        ordered = sorted(present) if path.selectors else [plane for plane in PLANES if plane in present]
+        kinds: Json = {name: kind_of(member(layers, name)[-1]) for name in ordered}
+        return {"type": kind, "size": len(ordered)}, kinds
+    if isinstance(value, list):
+        return {"type": kind, "length": len(value)}, []
+    if isinstance(value, str):
+        return {"type": kind, "length": utf16_length(value)}, []
+    return {"type": kind}, []
+
+
+def _patch(selection: Selection, path: Path) -> NoReturn:
+    """Refuse: views keep no records, and nothing led to a boundary that nothing is known before (D 6)."""
+    _owner(selection, path)
+    raise HistoryUnavailable(
+        "no record is kept of what led to that boundary; read its value",
+        path=path.source,
+        got="projection patch",
+        wanted="projection value or keys at the current boundary",
+        example=_EXAMPLE,
+    )
+
+
+def _start(view: View, selection: Selection, path: Path) -> tuple[Root, Layers]:
+    """Return the root that `path` is bound to, and its layers."""
+    root = _owner(selection, path)
+    if path.offset != "0":
+        raise HistoryUnavailable(
+            "that boundary is not kept; read the current one, which is written without an index",
+            path=path.source,
+            wanted="the current boundary",
+            example=call(render(replace(path, offset="0", indexed=False))),
+        )
+    planes = view.planes(selection)
+    return root, layers_of(planes.values() if root == "effective" else [planes[root]])
+
+
+def _owner(selection: Selection, path: Path) -> Root:
+    root = bind(path, selection.wanted)
+    if root != "effective" and root not in selection.wanted:
+        raise unwanted(root, selection.wanted, path=path.source, example=call(f"{selection.wanted[0]}.tactics"))
+    return root
+
+
+def _in_order(value: Json) -> Json:
+    """Return `value` with all keys in canonical order (D 40): itself, and its parts themselves, where they are so."""
+    if isinstance(value, dict):
+        names = sorted(value)
+        members = {name: _in_order(value[name]) for name in names}
+        return value if names == list(value) and all(map(is_, members.values(), value.values())) else members
+    if isinstance(value, list):
+        elements = [_in_order(element) for element in value]
+        return value if all(map(is_, elements, value)) else elements
+    return value

@@ -1,0 +1,14 @@
+"""The store's only clock; whoever needs a time is given one."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+
+def utc_now() -> str:
+    """Return the wall clock's time as RFC 3339 text in UTC, in microseconds, always of the same width.
+
+    >>> len(utc_now()) == len("2026-12-01T12:00:00.000000Z")
+    True
+    """
+    return datetime.now(UTC).isoformat(timespec="microseconds").replace("+00:00", "Z")

@@ -1,0 +1,83 @@
+"""An open file, reduced to the calls that durability needs, and the one way to write to it."""
+
+from __future__ import annotations
+
+import os
+from typing import Final, Protocol
+
+# The kernel drops whole pages only. No supported machine has smaller ones; larger ones are a multiple of it.
+PAGE_BYTES: Final = 4096
+
+
+class File(Protocol):
+    """What the journal needs of a file. Tests put one that fails in its place."""
+
+    def write_at(self, data: bytes, offset: int) -> int:
+        """Write with one call and return how many bytes it took."""
+
+    def sync(self) -> None:
+        """Return once the data, and the size needed to find it, are on the device."""
+
+    def forget(self, offset: int, length: int) -> None:
+        """Ask the kernel to drop its copy of these bytes."""
+
+    def read_at(self, offset: int, length: int) -> bytes:
+        """Read with one call."""
+
+    def close(self) -> None:
+        """Give the descriptor back; a second call does nothing."""
+
+
+class WriteLost(OSError):
+    """A write that reported success without having happened."""
+
+
+def write_durably(file: File, data: bytes, offset: int) -> None:
+    """Write, sync, read back, compare; each step once.
+
+    The pages are dropped before they are read back. Where the kernel complies the bytes come from the device, else
+    from its cache; that still catches short and lying writes, and our own mistakes, but not the device's.
+
+    Raises:
+        OSError: What the first failing call reports, or `WriteLost`. How much of `data` the disk has is unknown then.
+
+    Source: store.md section 3.
+    """
+    written = file.write_at(data, offset)
+    if written != len(data):
+        raise WriteLost(f"wrote {written} of {len(data)} bytes")
+    file.sync()
+    file.forget(offset, len(data))
+    if file.read_at(offset, len(data)) != data:
+        raise WriteLost("read back other bytes than were written")
+
+
+class DiskFile:
+    """A `File` on a descriptor, which it owns."""
+
+    def __init__(self, descriptor: int) -> None:
+        self._descriptor = descriptor
+
+    def write_at(self, data: bytes, offset: int) -> int:
+        """See `File`."""
+        return os.pwrite(self._descriptor, data, offset)
+
+    def sync(self) -> None:
+        """See `File`."""
+        os.fdatasync(self._descriptor)
+
+    def forget(self, offset: int, length: int) -> None:
+        """See `File`. The range starts at its page, because a page that is only partly in it would be kept."""
+        if hasattr(os, "posix_fadvise"):
+            start = offset - offset % PAGE_BYTES
+            os.posix_fadvise(self._descriptor, start, offset + length - start, os.POSIX_FADV_DONTNEED)
+
+    def read_at(self, offset: int, length: int) -> bytes:
+        """See `File`."""
+        return os.pread(self._descriptor, length, offset)
+
+    def close(self) -> None:
+        """See `File`."""
+        if self._descriptor >= 0:
+            os.close(self._descriptor)
+            self._descriptor = -1

@@ -1,0 +1,104 @@
+"""The open journal: it makes one group durable at a time, or nothing ever again."""
+
+from __future__ import annotations
+
+import errno
+from typing import TYPE_CHECKING
+
+from stateward_engine.errors import StoreUnavailable
+from stateward_engine.store.disk_file import write_durably
+from stateward_engine.store.record import Kind, encode, encode_group
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from stateward_engine.store.disk_file import File
+
+
+class Journal:
+    """Appends groups to a recovered journal file, which it owns.
+
+    Invariant: everything before `end` is durable and was read back. The first failure poisons the journal for good: a
+    failed sync marks its pages clean, so that the next sync would succeed without having written them.
+
+    Attributes:
+        file: The open file; tests put one that fails in its place.
+        end: Offset of the byte after the last group.
+        next_sequence: The ledger sequence of the next entry.
+        poison: Why nothing can be appended any more, or `None`.
+    """
+
+    def __init__(self, file: File, *, end: int, next_sequence: int, sealed: bool) -> None:
+        self.file = file
+        self.end = end
+        self.next_sequence = next_sequence
+        self.poison: str | None = None
+        self._sealed = sealed
+
+    def append(self, entries: Sequence[bytes]) -> None:
+        """Return once `entries`, each a JSON text, are durable together as one group.
+
+        Raises:
+            StoreUnavailable: With outcome `unknown`, a call failed after the write began, and the journal is poisoned;
+                with `refused`, it already was, and nothing was written.
+
+        Source: store.md sections 3 and 4.
+        """
+        record = encode_group(self.next_sequence, entries)
+        self._write(record)
+        self.end += len(record)
+        self.next_sequence += len(entries)
+        self._sealed = False
+
+    def seal(self) -> None:
+        """Mark the end of a clean run, so that a damaged last group cannot pass for a torn tail.
+
+        The next group takes the place of the mark. If it came after it, a mark that reached only the kernel's cache
+        could become a hole before a durable group. Does nothing when no group came after the last seal.
+
+        Raises:
+            StoreUnavailable: As for `append`. No group is lost by it: the next start copies the journal instead.
+        """
+        if not self._sealed:
+            self._write(encode(Kind.CLOSING, self.next_sequence, 0, b"{}"))
+            self._sealed = True
+
+    def close(self) -> None:
+        """Close the file."""
+        self.file.close()
+
+    def _write(self, record: bytes) -> None:
+        if self.poison is not None:
+            raise refusal(self.poison)
+        try:
+            write_durably(self.file, record, self.end)
+        except BaseException as error:
+            # Even an interrupt: it may have come between the write and the sync.
+            self.poison = _describe(error)
+            if not isinstance(error, Exception):
+                raise
+            raise StoreUnavailable(
+                f"the store cannot tell whether the mutation is on disk ({self.poison}); "
+                "restart it, then repeat the call with the same idempotency key",
+                outcome="unknown",
+                reason=self.poison,
+            ) from error
+
+
+def refusal(poison: str) -> StoreUnavailable:
+    """Return the answer to every mutation that comes after the journal was poisoned."""
+    return StoreUnavailable(
+        f"the store stopped writing after a failure ({poison}); free the disk or repair it, then restart the store",
+        reason=poison,
+    )
+
+
+def _describe(error: BaseException) -> str:
+    """Return a failure in words that hold no stored text.
+
+    >>> _describe(OSError(errno.ENOSPC, "No space left on device"))
+    'ENOSPC: No space left on device'
+    """
+    if isinstance(error, OSError) and error.errno is not None:
+        return f"{errno.errorcode.get(error.errno, error.errno)}: {error.strerror}"
+    return str(error) if isinstance(error, OSError) else type(error).__name__

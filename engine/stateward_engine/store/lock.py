@@ -1,0 +1,105 @@
+"""The life lock: who has it is the only process that writes to the store.
+
+The file `lock` is never deleted, because a lock on a deleted file would not exclude the next comer. It also announces
+the holder: one JSON object, padded with spaces and a newline to `ANNOUNCEMENT_BYTES`. The size never changes and one
+call replaces all of it, so a reader sees an old or a new announcement and never a torn one. A killed holder leaves its
+announcement behind: only the lock itself says whether someone holds it.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import json
+import os
+from typing import TYPE_CHECKING, Final
+
+from stateward_engine.errors import StoreUnavailable, TooLarge
+
+if TYPE_CHECKING:
+    from typing import Self
+
+    from stateward_engine.store.directory import Directory
+
+LOCK_NAME: Final = "lock"
+# Room for a socket path of 107 bytes in which every character needs an escape of three times its size.
+ANNOUNCEMENT_BYTES: Final = 512
+
+
+class Lock:
+    """The held life lock of a store."""
+
+    def __init__(self, descriptor: int) -> None:
+        self._descriptor = descriptor
+
+    @classmethod
+    def acquire(cls, directory: Directory) -> Self:
+        """Take the lock of a store and announce this process, without waiting.
+
+        Raises:
+            StoreUnavailable: Another process holds it; the fact `pid` names that process if it has announced itself.
+
+        Source: store.md section 4, daemon.md section 3.
+        """
+        descriptor = directory.open_file(LOCK_NAME, os.O_RDWR | os.O_CREAT)
+        try:
+            _take(descriptor, directory)
+            lock = cls(descriptor)
+            # At once, so that nobody is told the process id of the holder before us.
+            lock.announce(pid=os.getpid())
+        except BaseException:
+            os.close(descriptor)
+            raise
+        return lock
+
+    def announce(self, *, pid: int, socket: str | None = None, version: str | None = None) -> None:
+        """Tell others who holds the store and where it listens.
+
+        Raises:
+            TooLarge: It does not fit `ANNOUNCEMENT_BYTES`.
+        """
+        members = {"pid": pid, "socket": socket, "version": version}
+        text = json.dumps({name: value for name, value in members.items() if value is not None})
+        if len(text) >= ANNOUNCEMENT_BYTES:
+            raise TooLarge(
+                "the announcement does not fit the lock file; choose a shorter socket path", limit="announcement_bytes"
+            )
+        self._write(text)
+
+    def release(self) -> None:
+        """Withdraw the announcement and let the next process in; a second call does nothing."""
+        if self._descriptor < 0:
+            return
+        try:
+            with contextlib.suppress(OSError):
+                self._write("{}")
+        finally:
+            os.close(self._descriptor)
+            self._descriptor = -1
+
+    def _write(self, text: str) -> None:
+        os.pwrite(self._descriptor, text.ljust(ANNOUNCEMENT_BYTES - 1).encode("ascii") + b"\n", 0)
+
+
+def _take(descriptor: int, directory: Directory) -> None:
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError as error:
+        raise _held_by(_announced_pid(descriptor), directory) from error
+
+
+def _announced_pid(descriptor: int) -> int | None:
+    """Return the process id that the lock file names, or `None`."""
+    try:
+        announcement = json.loads(os.pread(descriptor, ANNOUNCEMENT_BYTES, 0))
+    except ValueError:
+        return None
+    pid = announcement.get("pid") if isinstance(announcement, dict) else None
+    return pid if isinstance(pid, int) else None
+
+
+def _held_by(pid: int | None, directory: Directory) -> StoreUnavailable:
+    holder = f"process {pid}" if pid is not None else "another process"
+    return StoreUnavailable(
+        f"the store {directory.path} is in use by {holder}; connect to that one or stop it first", pid=pid
+    )

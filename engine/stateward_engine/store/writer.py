@@ -1,0 +1,266 @@
+"""The one writer: commands go in from any thread, groups go to the journal, answers come out in order."""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+import queue
+import threading
+from typing import TYPE_CHECKING, Final, TypeAlias, TypeVar
+
+from stateward_engine.errors import Busy, StoreUnavailable
+from stateward_engine.state.transition import decide as decide_state
+from stateward_engine.store.clock import utc_now
+from stateward_engine.store.group import Group, Outcome, Rejected
+from stateward_engine.store.journal import refusal
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from stateward_engine.state.transition import Command
+    from stateward_engine.state.view import View
+    from stateward_engine.store.group import Decide
+    from stateward_engine.store.journal import Journal
+
+    Deliver: TypeAlias = Callable[[Callable[[], None]], None]
+
+# Commands wait here for the disk. Without a bound a stalled disk would turn every request into held memory.
+QUEUE_LENGTH_MAX: Final = 4096
+# All callers of a group wait for its slowest command, and for the encoding of every entry.
+GROUP_LENGTH_MAX: Final = 256
+
+_T = TypeVar("_T")
+_LOGGER: Final = logging.getLogger(__name__)
+
+
+class WriterCore:
+    """Commits commands, one group per call. Knows no threads; its journal and its clock are given to it.
+
+    Invariant: `view` never gets ahead of the journal. `commit` assigns it after the append returned, and nobody else
+    assigns it. A reader that saw a change before it was durable could act on something that a crash takes back.
+
+    Attributes:
+        view: The state that the journal holds.
+        journal: Where groups go.
+    """
+
+    def __init__(
+        self, view: View, journal: Journal, *, now: Callable[[], str] = utc_now, decide: Decide = decide_state
+    ) -> None:
+        self.view = view
+        self.journal = journal
+        self._now = now
+        self._decide = decide
+
+    def commit(self, commands: Sequence[Command]) -> list[Outcome]:
+        """Decide `commands` in order, make what they change durable as one group, and return their outcomes.
+
+        The list may be shorter than `commands`, never empty: the group was full, and the rest is for the next call.
+
+        Raises:
+            Exception: A mistake of ours before anything was written.
+
+        Source: store.md section 3.
+        """
+        if self.journal.poison is not None:
+            return [Rejected(refusal(self.journal.poison))] * len(commands)
+        group = Group(self.view, first_sequence=self.journal.next_sequence, at=self._now(), decide=self._decide)
+        outcomes = _decide_in_order(group, commands)
+        if not group.entries:
+            return outcomes
+        # Built before the append, so that nothing is left that could fail once the group is durable.
+        view = group.finish()
+        try:
+            self.journal.append(group.entries)
+        except StoreUnavailable as error:
+            return [_unsettled(outcome, error) for outcome in outcomes]
+        self.view = view
+        return outcomes
+
+
+def _decide_in_order(group: Group, commands: Sequence[Command]) -> list[Outcome]:
+    outcomes = []
+    for command in commands:
+        outcome = group.add(command)
+        if outcome is None:
+            break
+        outcomes.append(outcome)
+    return outcomes
+
+
+def _unsettled(outcome: Outcome, error: StoreUnavailable) -> Outcome:
+    """Return what to answer when the group that a command was decided in did not become durable.
+
+    A refusal was decided on a state that may never have been, so its reason is withheld; it wrote nothing all the same.
+    """
+    if isinstance(outcome, Rejected):
+        return Rejected(StoreUnavailable("the store failed while it decided; restart it, then repeat the call"))
+    return Rejected(error)
+
+
+class Ticket:
+    """A submitted command. It is claimed once: by the writer, which commits it, or by its caller, who takes it back."""
+
+    __slots__ = ("_claim", "command", "done")
+
+    def __init__(self, command: Command, done: Callable[[Outcome], None]) -> None:
+        self.command = command
+        self.done = done
+        self._claim = threading.Lock()
+
+    def claim(self) -> bool:
+        """Return whether the ticket is the caller's now; true for one caller only, whatever the threads."""
+        return self._claim.acquire(blocking=False)
+
+    def cancel(self) -> bool:
+        """Take the command back if the writer has not begun with it.
+
+        Returns:
+            True if it will not be committed, and its `done` will not be called.
+        """
+        return self.claim()
+
+
+class Writer:
+    """A `WriterCore` on a thread of its own, behind a bounded queue.
+
+    A group is what was queued while the group before it was being synced: no timer, so a lone command never waits for
+    company.
+    """
+
+    def __init__(
+        self,
+        core: WriterCore,
+        *,
+        publish: Callable[[View], None],
+        deliver: Deliver,
+        queue_length_max: int = QUEUE_LENGTH_MAX,
+    ) -> None:
+        """Start the thread.
+
+        Args:
+            core: What commits; the writer's alone from here on.
+            publish: Takes each new view, before the answers that belong to it.
+            deliver: Runs a callable where publishing and answering belong, soon and in order; called once per group,
+                on the writer's thread. An event loop's `call_soon_threadsafe` fits.
+            queue_length_max: How many commands may wait.
+        """
+        self._core = core
+        self._publish = publish
+        self._deliver = deliver
+        self._queue_length_max = queue_length_max
+        # Not a condition variable: this queue wakes its reader with one system call, and every commit waits for that.
+        self._queue: queue.SimpleQueue[Ticket | None] = queue.SimpleQueue()
+        # Orders submissions against closing. The writer's thread never takes it.
+        self._gate = threading.Lock()
+        self._closed = False
+        # A daemon thread: a program that forgets `close` ends all the same, which to the store is one crash among many.
+        self._thread = threading.Thread(target=self._run, name="stateward-writer", daemon=True)
+        self._thread.start()
+
+    @property
+    def health(self) -> str:
+        """`"ok"`, or why every mutation is refused."""
+        if self._core.journal.poison is not None:
+            return self._core.journal.poison
+        return "closed" if self._closed else "ok"
+
+    @property
+    def queue_length(self) -> int:
+        """How many commands wait, those that were cancelled meanwhile included."""
+        return self._queue.qsize()
+
+    @property
+    def journal_bytes(self) -> int:
+        """Size of the durable groups, in bytes."""
+        return self._core.journal.end
+
+    def submit(self, command: Command, done: Callable[[Outcome], None]) -> Ticket:
+        """Queue a command; `done` gets its outcome by way of `deliver`, exactly once unless it is cancelled.
+
+        Raises:
+            Busy: `queue_length_max` commands are waiting.
+            StoreUnavailable: The writer is closed.
+        """
+        ticket = Ticket(command, done)
+        with self._gate:
+            if self._closed:
+                raise _closed()
+            if self._queue.qsize() >= self._queue_length_max:
+                raise Busy("too many mutations are waiting for the disk; try again later", limit="queue_length_max")
+            self._queue.put(ticket)
+        return ticket
+
+    def close(self, *, drain: bool = True) -> None:
+        """Refuse new commands, commit those that wait (without `drain`: refuse them too), and end the thread.
+
+        Their answers are delivered before this returns. A second call does nothing. Not to be called by the writer's
+        own thread, hence not by a `done` that `deliver` runs there.
+        """
+        with self._gate:
+            if self._closed:
+                return
+            self._closed = True
+        refused = [] if drain else self._withdraw()
+        self._queue.put(None)
+        self._thread.join()
+        if refused:
+            self._answer(refused, [Rejected(_closed())] * len(refused))
+
+    def _withdraw(self) -> list[Ticket]:
+        """Return the tickets that still waited, out of the queue."""
+        withdrawn = []
+        with contextlib.suppress(queue.Empty):
+            while ticket := self._queue.get_nowait():
+                if ticket.claim():
+                    withdrawn.append(ticket)
+        return withdrawn
+
+    def _run(self) -> None:
+        while tickets := self._take():
+            while tickets:
+                outcomes = self._commit(tickets)
+                self._answer(tickets[: len(outcomes)], outcomes)
+                tickets = tickets[len(outcomes) :]
+
+    def _take(self) -> list[Ticket]:
+        """Wait for a command, then take what else is there; an empty list means that the writer is to end."""
+        taken: list[Ticket] = []
+        while len(taken) < GROUP_LENGTH_MAX and not (taken and self._queue.empty()):
+            ticket = self._queue.get()
+            if ticket is None:
+                # Stays in the queue, as the end of every later call.
+                self._queue.put(None)
+                break
+            if ticket.claim():
+                taken.append(ticket)
+        return taken
+
+    def _commit(self, tickets: Sequence[Ticket]) -> list[Outcome]:
+        try:
+            return self._core.commit([ticket.command for ticket in tickets])
+        except Exception as error:  # noqa: BLE001 - nothing was written, and the thread must live to say so
+            return [Rejected(error)] * len(tickets)
+
+    def _answer(self, tickets: Sequence[Ticket], outcomes: Sequence[Outcome]) -> None:
+        view = self._core.view
+
+        def settle() -> None:
+            _call(self._publish, view)
+            for ticket, outcome in zip(tickets, outcomes, strict=True):
+                _call(ticket.done, outcome)
+
+        _call(self._deliver, settle)
+
+
+def _call(receiver: Callable[[_T], None], value: _T) -> None:
+    """Call someone else's function; a failure there is theirs, and the commits and answers after it go on."""
+    try:
+        receiver(value)
+    except Exception as error:  # noqa: BLE001 - see above
+        # The class alone: a message could quote stored text.
+        _LOGGER.error("a receiver of the writer failed with %s", type(error).__name__)  # noqa: TRY400
+
+
+def _closed() -> StoreUnavailable:
+    return StoreUnavailable("the store is closed; open it again")

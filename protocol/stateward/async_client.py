@@ -1,0 +1,325 @@
+"""The asynchronous client: the methods of `Client`, and many calls in flight on one connection.
+
+Calls are sent in the order in which they are made. A call that is cancelled, or takes longer than its timeout, is taken
+back at the daemon as well. Source: protocol.md sections 1 and 5.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import functools
+import itertools
+import os
+from collections import deque
+from typing import TYPE_CHECKING, Any, Self, TypeVar
+
+import msgspec
+
+from stateward import calls
+from stateward.calls import CLIENT_NAME
+from stateward.location import store_path
+from stateward.start import TIMEOUT_S, open_transport
+from stateward.transport import ANSWER_BYTES_MAX, NOTIFICATIONS_MAX, connection_lost, request_body, timed_out
+from stateward_protocol import messages as m
+from stateward_protocol.envelope import Call, encode_call, read_message
+from stateward_protocol.errors import WireError
+from stateward_protocol.framing import FrameReader, Framing, frame
+
+if TYPE_CHECKING:
+    import socket
+    from collections.abc import Callable, Mapping, Sequence
+    from types import TracebackType
+
+    from stateward.start import Start
+
+R = TypeVar("R")
+
+
+class AsyncClient:
+    """A connection that mends itself, as `Client` does, for one event loop.
+
+    Attributes:
+        attached: What the connection is bound to, once `attach` was answered.
+        notifications: What the daemon told unasked, oldest first; take from it what you read.
+    """
+
+    def __init__(
+        self, open_socket: Callable[[], socket.socket], *, client_name: str = CLIENT_NAME, timeout_s: float = TIMEOUT_S
+    ) -> None:
+        """Prepare a client; nothing is opened yet.
+
+        Args:
+            open_socket: Opens one connection, at first and whenever one was lost. It may block: it runs in a thread.
+            client_name: Who calls, for `sessions` and the log.
+            timeout_s: Seconds until a call is given up.
+        """
+        self._open_socket = open_socket
+        self._client_name = client_name
+        self._timeout_s = timeout_s
+        self._connection: _Connection | None = None
+        self._opening = asyncio.Lock()
+        self._attachment: dict[str, Any] | None = None
+        self.attached: m.AttachResult | None = None
+        self.notifications: deque[Call] = deque(maxlen=NOTIFICATIONS_MAX)
+
+    @classmethod
+    async def connect(
+        cls,
+        cwd: str | os.PathLike[str] | None = None,
+        session: str | None = None,
+        wanted: Sequence[m.Owner] | None = None,
+        mode: m.Mode = "active",
+        *,
+        store: str | os.PathLike[str] | None = None,
+        start: Start = "auto",
+        timeout_s: float = TIMEOUT_S,
+        client_name: str = CLIENT_NAME,
+    ) -> AsyncClient:
+        """Return an attached client; the arguments are those of `stateward.connect`.
+
+        There is no embedded one: in-process calls would hold up the event loop.
+        """
+        opening = functools.partial(open_transport, store_path(store), start=start, timeout_s=timeout_s)
+        client = cls(lambda: opening().detach(), client_name=client_name, timeout_s=timeout_s)
+        try:
+            directory = None if cwd is None else os.path.abspath(cwd)  # noqa: ASYNC240, PTH100 - looks at no file
+            await client.attach(cwd=directory, session=session, wanted=wanted, mode=mode)
+        except BaseException:
+            await client.close()
+            raise
+        return client
+
+    # -- the connection --
+
+    async def attach(
+        self,
+        *,
+        cwd: str | None = None,
+        session: str | None = None,
+        wanted: Sequence[m.Owner] | None = None,
+        mode: m.Mode = "active",
+    ) -> m.AttachResult:
+        """Bind the connection, and those after it, to the owners that the caller works with."""
+        params = calls.attach_params(self._client_name, cwd, session, wanted, mode)
+        self._attachment = None
+        self.attached = await self._perform("attach", m.AttachResult, params)
+        self._attachment = params
+        return self.attached
+
+    async def ping(self) -> m.PingResult:
+        """Ask whether the daemon is there."""
+        return await self._perform("ping", m.PingResult)
+
+    async def status(self) -> m.StatusResult:
+        """Ask for versions, places, load and health of the daemon."""
+        return await self._perform("status", m.StatusResult)
+
+    async def sessions(self) -> m.SessionsResult:
+        """List the live connections."""
+        return await self._perform("sessions", m.SessionsResult)
+
+    async def shutdown_daemon(self) -> m.ShutdownResult:
+        """Ask the daemon to stop listening, finish what is queued, and end."""
+        return await self._perform("shutdown_daemon", m.ShutdownResult)
+
+    # -- state --
+
+    async def read_state(
+        self, path: str | None = None, *, paths: Sequence[str] | None = None, projection: m.Projection = "value"
+    ) -> dict[str, Any]:
+        """Read one path or a batch, exactly or not at all; the shape of the answer follows the request."""
+        return await self._perform("read_state", dict, {"path": path, "paths": paths, "projection": projection})
+
+    async def patch_state(
+        self, patch: Mapping[str, Any], *, idempotency_key: str | None = None, if_revision: str | None = None
+    ) -> m.PatchReceipt:
+        """Merge a patch into the state, and return once it is durable.
+
+        A call without a key gets one, so that a lost answer can be asked for again.
+        """
+        key = idempotency_key or calls.new_idempotency_key()
+        params = {"patch": patch, "idempotency_key": key, "if_revision": if_revision}
+        return await self._perform("patch_state", m.PatchReceipt, params)
+
+    async def state_status(self) -> m.StateStatusResult:
+        """Ask for revisions and health of the wanted scopes."""
+        return await self._perform("state_status", m.StateStatusResult)
+
+    async def configure(self, *, history_limit: int) -> m.ConfigureResult:
+        """Change how many transitions of the store stay addressable."""
+        return await self._perform("configure", m.ConfigureResult, {"history_limit": history_limit})
+
+    async def export_state(self) -> m.ExportResult:
+        """Take the stored states of the wanted scopes."""
+        return await self._perform("export_state", m.ExportResult)
+
+    async def import_state(self, scopes: Mapping[m.Owner, Any]) -> m.PatchReceipt:
+        """Put whole states into scopes that nothing ever changed."""
+        return await self._perform("import_state", m.PatchReceipt, {"scopes": scopes})
+
+    # -- goal documents --
+
+    async def goal_projection(
+        self,
+        *,
+        path: str | None = None,
+        text: str | None = None,
+        goal_id: str | None = None,
+        source_ref: str | None = None,
+    ) -> dict[str, Any]:
+        """Read a goal document into its projection object."""
+        params = {"path": path, "text": text, "goal_id": goal_id, "source_ref": source_ref}
+        return await self._perform("goal_projection", dict, params)
+
+    async def goal_diagnostics(
+        self,
+        *,
+        path: str | None = None,
+        text: str | None = None,
+        goal_id: str | None = None,
+        source_ref: str | None = None,
+    ) -> m.GoalDiagnosticsResult:
+        """Read a goal document into its problems."""
+        params = {"path": path, "text": text, "goal_id": goal_id, "source_ref": source_ref}
+        return await self._perform("goal_diagnostics", m.GoalDiagnosticsResult, params)
+
+    # -- life --
+
+    async def close(self) -> None:
+        """End the connection; the daemon goes on. Calls in flight fail."""
+        connection, self._connection = self._connection, None
+        if connection is not None:
+            await connection.close()
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        await self.close()
+
+    async def _perform(self, method: str, result: type[R], params: Mapping[str, Any] | None = None) -> R:
+        sent = calls.given(params or {})
+        try:
+            answer = await self._send(method, sent)
+        except WireError as error:
+            if not calls.may_repeat(error, method, sent):
+                raise
+            answer = await self._send(method, sent)
+        return calls.typed(answer, result)
+
+    async def _send(self, method: str, params: Mapping[str, Any]) -> Any:  # noqa: ANN401 - any JSON value
+        # Without a wait where there is a connection: that is what keeps calls in the order in which they are made.
+        connection = self._connection
+        try:
+            if connection is None or connection.lost:
+                connection = await self._connected()
+            return await connection.call(method, params, self._timeout_s)
+        except WireError as error:
+            if error.category == "shutting_down" and connection is not None:
+                connection.lost = True
+            raise
+
+    async def _connected(self) -> _Connection:
+        """Return a live connection; of several callers that miss one, the first opens it."""
+        async with self._opening:
+            if self._connection is None or self._connection.lost:
+                self._connection = await self._opened()
+            return self._connection
+
+    async def _opened(self) -> _Connection:
+        opened = await asyncio.to_thread(self._open_socket)
+        loop = asyncio.get_running_loop()
+        _, connection = await loop.create_unix_connection(lambda: _Connection(self.notifications), sock=opened)
+        try:
+            if self._attachment is not None:
+                result = await connection.call("attach", self._attachment, self._timeout_s)
+                self.attached = calls.typed(result, m.AttachResult)
+        except BaseException:
+            await connection.close()
+            raise
+        return connection
+
+
+class _Connection(asyncio.Protocol):
+    """One connection: matches answers to calls by id.
+
+    Attributes:
+        lost: Whether it is of no further use.
+    """
+
+    def __init__(self, notifications: deque[Call]) -> None:
+        self.lost = False
+        self._notifications = notifications
+        self._reader = FrameReader(ANSWER_BYTES_MAX)
+        self._identifiers = itertools.count(1)
+        self._waiting: dict[int, asyncio.Future[Any]] = {}
+        self._ended = asyncio.get_running_loop().create_future()
+
+    async def call(self, method: str, params: Mapping[str, Any], timeout_s: float) -> Any:  # noqa: ANN401 - any JSON value
+        """Return the result of one request, or raise `WireError`."""
+        identifier = next(self._identifiers)
+        body = request_body(method, params, identifier)
+        if self.lost:
+            raise connection_lost()
+        self._transport.write(frame(body, Framing.HEADERS))
+        answer = self._waiting[identifier] = asyncio.get_running_loop().create_future()
+        try:
+            async with asyncio.timeout(timeout_s):
+                return await answer
+        except (TimeoutError, asyncio.CancelledError) as stopped:
+            self._take_back(identifier)
+            if isinstance(stopped, TimeoutError):
+                raise timed_out(method, timeout_s) from None
+            raise
+        finally:
+            del self._waiting[identifier]
+
+    async def close(self) -> None:
+        """End the connection and wait until it has."""
+        self._transport.close()
+        await self._ended
+
+    def _take_back(self, identifier: int) -> None:
+        if not self.lost:
+            self._transport.write(frame(encode_call("$/cancelRequest", {"id": identifier}), Framing.HEADERS))
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        """Keep the transport."""
+        assert isinstance(transport, asyncio.WriteTransport)  # noqa: S101 - for the type checker
+        self._transport = transport
+
+    def data_received(self, data: bytes) -> None:
+        """Deliver the answers that are complete."""
+        self._reader.feed(data)
+        while (body := self._reader.next_body()) is not None:
+            message = read_message(msgspec.json.decode(body))
+            if isinstance(message, Call):
+                self._notifications.append(message)
+            elif message.id is None:
+                # A frame of ours was refused whole, and no id says which.
+                self._fail_all(WireError.from_error(message.error or {}))
+            elif isinstance(message.id, int) and message.id in self._waiting:
+                _settle(self._waiting[message.id], message.result, message.error)
+
+    def connection_lost(self, error: Exception | None) -> None:  # noqa: ARG002 - all ends are one to a caller
+        """Fail what waits."""
+        self.lost = True
+        self._fail_all(connection_lost())
+        self._ended.set_result(None)
+
+    def _fail_all(self, error: WireError) -> None:
+        for answer in self._waiting.values():
+            if not answer.done():
+                # One exception each: raising changes the traceback of the object.
+                answer.set_exception(WireError(error.category, error.message, **error.data))
+
+
+def _settle(answer: asyncio.Future[Any], result: Any, error: dict[str, Any] | None) -> None:  # noqa: ANN401 - JSON
+    if answer.done():
+        return
+    if error is not None:
+        answer.set_exception(WireError.from_error(error))
+    else:
+        answer.set_result(result)

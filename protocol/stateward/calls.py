@@ -1,0 +1,75 @@
+"""What the synchronous and the asynchronous client have in common: params, repeats and results. No I/O."""
+
+from __future__ import annotations
+
+import uuid
+from typing import TYPE_CHECKING, Any, Final, TypeVar
+
+import msgspec
+
+from stateward_protocol import __version__
+from stateward_protocol.errors import WireError
+from stateward_protocol.methods import METHODS, PROTOCOL_VERSION, Kind
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from stateward_protocol.messages import Mode, Owner
+
+R = TypeVar("R")
+
+CLIENT_NAME: Final = "stateward-python"
+# What the caller of an attach that fails for its protocol number can do about it.
+RESTART_COMMAND: Final = "stateward daemon restart"
+
+
+def given(params: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the params that the caller gave; `None` stands for the method's default."""
+    return {name: value for name, value in params.items() if value is not None}
+
+
+def attach_params(
+    client_name: str, cwd: str | None, session: str | None, wanted: Sequence[Owner] | None, mode: Mode
+) -> dict[str, Any]:
+    """Return the params of `attach`."""
+    client = {"name": client_name, "version": __version__}
+    return {
+        "client": client,
+        "protocol": PROTOCOL_VERSION,
+        **given({"cwd": cwd, "session": session, "wanted": wanted, "mode": mode}),
+    }
+
+
+def new_idempotency_key() -> str:
+    """Return a key that nobody else uses."""
+    return str(uuid.uuid4())
+
+
+def is_lost(error: WireError) -> bool:
+    """Whether the connection that raised `error` is of no further use."""
+    return error.category == "shutting_down" or error.data.get("reason_code") in ("connection_lost", "timeout")
+
+
+def may_repeat(error: WireError, method: str, params: Mapping[str, Any]) -> bool:
+    """Whether `method` can be sent again over a new connection without doing anything twice.
+
+    A timeout is not repeated: the caller has waited long enough. Nor is a request to shut down: it would end the
+    daemon that the new connection started.
+    """
+    if not is_lost(error) or error.data.get("reason_code") == "timeout" or method == "shutdown_daemon":
+        return False
+    return METHODS[method].kind is not Kind.WRITE or "idempotency_key" in params
+
+
+def typed(result: Any, kind: type[R]) -> R:  # noqa: ANN401 - any JSON value
+    """Return a result as its struct.
+
+    Raises:
+        WireError: `internal`, when the daemon answered something else.
+    """
+    try:
+        return msgspec.convert(result, kind)
+    except msgspec.ValidationError as error:
+        raise WireError(
+            "internal", f"the daemon's answer does not fit this client: {error}", example=RESTART_COMMAND
+        ) from None

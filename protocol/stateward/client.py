@@ -1,0 +1,189 @@
+"""The synchronous client: one typed method per method of the protocol.
+
+Params and results are described in `stateward_protocol.messages`, where the types of the results live. Source:
+protocol.md sections 2, 3 and 5.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Self, TypeVar
+
+from stateward import calls
+from stateward.calls import CLIENT_NAME
+from stateward_protocol import messages as m
+from stateward_protocol.errors import WireError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+    from types import TracebackType
+
+    from stateward.transport import Transport
+
+R = TypeVar("R")
+
+
+class Client:
+    """A connection that mends itself.
+
+    It connects at the first call. When the connection is lost it connects again, starting a daemon where it may, and
+    attaches as before; the call is sent once more if that cannot do anything twice. Not for several threads at once.
+
+    Each method raises `WireError` (`stateward.StatewardError`) for the daemon's refusals and for its absence.
+
+    Attributes:
+        attached: What the connection is bound to, once `attach` was answered.
+    """
+
+    def __init__(self, open_transport: Callable[[], Transport], client_name: str = CLIENT_NAME) -> None:
+        """Prepare a client; nothing is opened yet.
+
+        Args:
+            open_transport: Opens one connection, at first and whenever one was lost.
+            client_name: Who calls, for `sessions` and the log.
+        """
+        self._open_transport = open_transport
+        self._client_name = client_name
+        self._transport: Transport | None = None
+        self._attachment: dict[str, Any] | None = None
+        self.attached: m.AttachResult | None = None
+
+    # -- the connection --
+
+    def attach(
+        self,
+        *,
+        cwd: str | None = None,
+        session: str | None = None,
+        wanted: Sequence[m.Owner] | None = None,
+        mode: m.Mode = "active",
+    ) -> m.AttachResult:
+        """Bind the connection, and those after it, to the owners that the caller works with."""
+        params = calls.attach_params(self._client_name, cwd, session, wanted, mode)
+        self._attachment = None
+        self.attached = self._perform("attach", m.AttachResult, params)
+        self._attachment = params
+        return self.attached
+
+    def ping(self) -> m.PingResult:
+        """Ask whether the daemon is there."""
+        return self._perform("ping", m.PingResult)
+
+    def status(self) -> m.StatusResult:
+        """Ask for versions, places, load and health of the daemon."""
+        return self._perform("status", m.StatusResult)
+
+    def sessions(self) -> m.SessionsResult:
+        """List the live connections."""
+        return self._perform("sessions", m.SessionsResult)
+
+    def shutdown_daemon(self) -> m.ShutdownResult:
+        """Ask the daemon to stop listening, finish what is queued, and end."""
+        return self._perform("shutdown_daemon", m.ShutdownResult)
+
+    # -- state --
+
+    def read_state(
+        self, path: str | None = None, *, paths: Sequence[str] | None = None, projection: m.Projection = "value"
+    ) -> dict[str, Any]:
+        """Read one path or a batch, exactly or not at all; the shape of the answer follows the request."""
+        return self._perform("read_state", dict, {"path": path, "paths": paths, "projection": projection})
+
+    def patch_state(
+        self, patch: Mapping[str, Any], *, idempotency_key: str | None = None, if_revision: str | None = None
+    ) -> m.PatchReceipt:
+        """Merge a patch into the state, and return once it is durable.
+
+        A call without a key gets one, so that a lost answer can be asked for again.
+        """
+        key = idempotency_key or calls.new_idempotency_key()
+        params = {"patch": patch, "idempotency_key": key, "if_revision": if_revision}
+        return self._perform("patch_state", m.PatchReceipt, params)
+
+    def state_status(self) -> m.StateStatusResult:
+        """Ask for revisions and health of the wanted scopes."""
+        return self._perform("state_status", m.StateStatusResult)
+
+    def configure(self, *, history_limit: int) -> m.ConfigureResult:
+        """Change how many transitions of the store stay addressable."""
+        return self._perform("configure", m.ConfigureResult, {"history_limit": history_limit})
+
+    def export_state(self) -> m.ExportResult:
+        """Take the stored states of the wanted scopes."""
+        return self._perform("export_state", m.ExportResult)
+
+    def import_state(self, scopes: Mapping[m.Owner, Any]) -> m.PatchReceipt:
+        """Put whole states into scopes that nothing ever changed."""
+        return self._perform("import_state", m.PatchReceipt, {"scopes": scopes})
+
+    # -- goal documents --
+
+    def goal_projection(
+        self,
+        *,
+        path: str | None = None,
+        text: str | None = None,
+        goal_id: str | None = None,
+        source_ref: str | None = None,
+    ) -> dict[str, Any]:
+        """Read a goal document into its projection object."""
+        params = {"path": path, "text": text, "goal_id": goal_id, "source_ref": source_ref}
+        return self._perform("goal_projection", dict, params)
+
+    def goal_diagnostics(
+        self,
+        *,
+        path: str | None = None,
+        text: str | None = None,
+        goal_id: str | None = None,
+        source_ref: str | None = None,
+    ) -> m.GoalDiagnosticsResult:
+        """Read a goal document into its problems."""
+        params = {"path": path, "text": text, "goal_id": goal_id, "source_ref": source_ref}
+        return self._perform("goal_diagnostics", m.GoalDiagnosticsResult, params)
+
+    # -- life --
+
+    def close(self) -> None:
+        """End the connection; the daemon goes on."""
+        if self._transport is not None:
+            self._transport.close()
+            self._transport = None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def _perform(self, method: str, result: type[R], params: Mapping[str, Any] | None = None) -> R:
+        sent = calls.given(params or {})
+        try:
+            answer = self._send(method, sent)
+        except WireError as error:
+            if not calls.may_repeat(error, method, sent):
+                raise
+            answer = self._send(method, sent)
+        return calls.typed(answer, result)
+
+    def _send(self, method: str, params: Mapping[str, Any]) -> Any:  # noqa: ANN401 - any JSON value
+        try:
+            return self._connected().call(method, params)
+        except WireError as error:
+            if calls.is_lost(error):
+                self.close()
+            raise
+
+    def _connected(self) -> Transport:
+        if self._transport is None:
+            transport = self._open_transport()
+            try:
+                if self._attachment is not None:
+                    self.attached = calls.typed(transport.call("attach", self._attachment), m.AttachResult)
+            except WireError:
+                # Kept, it would answer the next call as a connection that is bound to nothing.
+                transport.close()
+                raise
+            self._transport = transport
+        return self._transport

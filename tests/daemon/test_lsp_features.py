@@ -1,0 +1,197 @@
+"""Hover and outline: what a person sees of a goal document beside its diagnostics."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from editor import Editor
+
+from stateward_daemon.lsp.uris import goal_path_of, path_of
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
+
+URI = "file:///w/ACTIVE_GOAL_STATE.md"
+TEXT = """\
+---
+status: active
+---
+
+# Goal
+
+## Agent Todo
+
+- [ ] [P1] 🌊 ship it
+  <!-- loopx:todo todo_id=todo_ship status=open claimed_by=codex resume_when=todo_done:todo_port -->
+- [x] port it
+  and more
+
+### Notes
+
+## Next Action
+
+- ship
+"""
+
+
+@pytest.fixture
+async def editor() -> AsyncIterator[Editor]:
+    editor = Editor()
+    yield editor
+    editor.session.closed()
+    await editor.watcher.close()
+
+
+def hover(editor: Editor, line: int, character: int = 3) -> Any:
+    return editor.result(
+        "textDocument/hover", textDocument={"uri": URI}, position={"line": line, "character": character}
+    )
+
+
+def outline(editor: Editor, uri: str = URI) -> Any:
+    return editor.result("textDocument/documentSymbol", textDocument={"uri": uri})
+
+
+class TestHover:
+    """editors.md section 1: status, claim, priority, id and resume condition of a row, and what is wrong."""
+
+    @pytest.mark.parametrize("line", [8, 9])
+    async def test_a_row_tells_its_facts_on_each_of_its_lines(self, editor: Editor, line: int) -> None:
+        editor.initialize({"textDocument": {"hover": {"contentFormat": ["markdown"]}}})
+        editor.open(URI, TEXT)
+
+        found = hover(editor, line)
+        assert found["contents"] == {
+            "kind": "markdown",
+            "value": "- status: open\n- priority: P1\n- claimed by: codex\n"
+            "- resumes when: todo_done:todo_port\n- id: todo_ship",
+        }
+        assert (found["range"]["start"]["line"], found["range"]["end"]["line"]) == (8, 9)
+
+    async def test_a_generated_id_says_so_and_its_problem_says_how_to_mend_it(self, editor: Editor) -> None:
+        editor.initialize()
+        editor.open(URI, TEXT)
+
+        found = hover(editor, 10)["contents"]
+        facts, problem = found["value"].split("\n\n")
+        assert found["kind"] == "plaintext"
+        assert "(generated; it changes when the row moves or its text does)" in facts
+        assert facts.startswith("- status: done\n- claimed by: nobody\n- id: todo_")
+        assert problem.startswith("warning: this row has no id of its own")
+        assert problem.endswith("(implicit_todo_ids)")
+
+    async def test_elsewhere_there_is_nothing_to_tell(self, editor: Editor) -> None:
+        editor.initialize()
+        editor.open(URI, TEXT)
+
+        assert hover(editor, 4) is hover(editor, 99) is None
+
+    async def test_a_problem_without_a_row_is_told_too(self, editor: Editor) -> None:
+        editor.initialize()
+        editor.open(URI, "# Goal\n")
+
+        assert "frontmatter" in hover(editor, 0)["contents"]["value"]
+
+
+class TestOutline:
+    """editors.md section 1: sections and todos, id and title."""
+
+    async def test_sections_hold_their_todos_and_their_sections(self, editor: Editor) -> None:
+        editor.initialize({"textDocument": {"documentSymbol": {"hierarchicalDocumentSymbolSupport": True}}})
+        editor.open(URI, TEXT)
+
+        [goal] = outline(editor)
+        todos, action = goal["children"]
+        ship, port, notes = todos["children"]
+        assert [s["name"] for s in (goal, todos, action, ship, port, notes)] == [
+            "Goal",
+            "Agent Todo",
+            "Next Action",
+            "🌊 ship it",
+            "port it and more",
+            "Notes",
+        ]
+        assert ship["detail"] == "todo_ship open"
+        assert [s["range"]["end"]["line"] for s in (goal, todos, action, ship, notes)] == [18, 15, 18, 9, 15]
+
+    async def test_ranges_nest(self, editor: Editor) -> None:
+        editor.initialize({"textDocument": {"documentSymbol": {"hierarchicalDocumentSymbolSupport": True}}})
+        editor.open(URI, "### a\n# b\n- [ ] no\n## Agent Todo\n- [ ] x\n#### deep\n- [ ] y\n## c")
+
+        def check(symbols: list[Any], outer: tuple[Any, Any]) -> None:
+            for symbol in symbols:
+                start, end = (tuple(symbol["range"][edge].values()) for edge in ("start", "end"))
+                assert outer[0] <= start <= end <= outer[1]
+                check([{"range": symbol["selectionRange"]}], (start, end))
+                check(symbol.get("children") or [], (start, end))
+
+        def checked(symbol: Any) -> list[Any]:
+            return [symbol, *(inner for child in symbol.get("children") or [] for inner in checked(child))]
+
+        for symbol in (inner for root in outline(editor) for inner in checked(root)):
+            edges = [
+                tuple(symbol[name][edge].values()) for name in ("range", "selectionRange") for edge in ("start", "end")
+            ]
+            assert edges[0] <= edges[2] <= edges[3] <= edges[1]
+            for child in symbol.get("children") or []:
+                inside = [tuple(child["range"][edge].values()) for edge in ("start", "end")]
+                assert edges[0] <= inside[0] <= inside[1] <= edges[1]
+
+    async def test_a_client_without_nesting_gets_a_list(self, editor: Editor) -> None:
+        editor.initialize()
+        editor.open(URI, TEXT)
+
+        assert [(s["name"], s.get("containerName")) for s in outline(editor)] == [
+            ("Goal", None),
+            ("Agent Todo", "Goal"),
+            ("🌊 ship it", "Agent Todo"),
+            ("port it and more", "Agent Todo"),
+            ("Notes", "Agent Todo"),
+            ("Next Action", "Goal"),
+        ]
+
+    async def test_other_documents_have_none(self, editor: Editor) -> None:
+        editor.initialize()
+
+        assert outline(editor, "file:///w/README.md") == outline(editor, URI) == []
+
+
+class TestUris:
+    """security.md, 12: decoded once, local, absolute, and nothing that climbs."""
+
+    @pytest.mark.parametrize(
+        ("uri", "path"),
+        [
+            ("file:///a/b", "/a/b"),
+            ("FILE:///a/b", "/a/b"),
+            ("file:/a/b", "/a/b"),
+            ("file:///a%20%C3%A9/%2525", "/a é/%25"),
+            ("file:///a/%252e%252e/b", "/a/%2e%2e/b"),
+            ("file://host/a", None),
+            ("file:////host/a", None),
+            ("file:///a/../b", None),
+            ("file:///a/%2e%2E/b", None),
+            ("file:///a%2f..%2fb", None),
+            ("file:///a%00b", None),
+            ("file:///a?x", None),
+            ("file:///a#x", None),
+            ("file:a/b", None),
+            ("http:///a", None),
+            ("/a/b", None),
+            ("", None),
+        ],
+    )
+    def test_what_names_a_file(self, uri: str, path: str | None) -> None:
+        assert path_of(uri) is None if path is None else str(path_of(uri)) == path
+
+    def test_a_name_that_is_no_text_survives(self) -> None:
+        found = goal_path_of("file:///a%FF/ACTIVE_GOAL_STATE.md")
+
+        assert found is not None
+        assert bytes(found) == b"/a\xff/ACTIVE_GOAL_STATE.md"
+
+    def test_a_goal_document_has_its_whole_name(self) -> None:
+        assert goal_path_of("file:///w/active_goal_state.md") is None
+        assert goal_path_of("file:///w/ACTIVE_GOAL_STATE.md/") is not None
+        assert goal_path_of("file:///w/ACTIVE_GOAL_STATE.md.bak") is None

@@ -1,0 +1,293 @@
+"""The watcher: however a goal document is saved, it is noticed once, and nothing else is."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import shutil
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from stateward_daemon import watch
+from stateward_daemon.watch import Watcher
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
+    from pathlib import Path
+
+# Generous, because it is only spent when a change is missed.
+PATIENCE_S = 10
+
+
+class Watch:
+    """A watcher, and what it reported."""
+
+    def __init__(self) -> None:
+        self.reported: asyncio.Queue[Path] = asyncio.Queue()
+        self.watcher = Watcher(self.reported.put_nowait)
+
+    async def next(self) -> Path:
+        """Return the path of the next report."""
+        return await asyncio.wait_for(self.reported.get(), PATIENCE_S)
+
+    async def standing(self, path: Path) -> None:
+        """Wait until events arrive, which a change of `path` shows; a slow check could show the same."""
+        replace(path, "the watch stands")
+        assert await self.next() == path
+
+
+@pytest.fixture
+async def watching() -> AsyncIterator[Watch]:
+    watching = Watch()
+    yield watching
+    await watching.watcher.close()
+    assert watching.reported.empty(), "every report was waited for"
+
+
+@pytest.fixture
+def goal(tmp_path: Path) -> Path:
+    path = tmp_path / "project" / "ACTIVE_GOAL_STATE.md"
+    path.parent.mkdir()
+    path.write_text("old")
+    return path
+
+
+@pytest.fixture
+def no_safety_check(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Leave the events alone: a test that passes under this passes by events."""
+    monkeypatch.setattr(watch, "SAFETY_CHECK_MS", 3_600_000)
+
+
+@pytest.fixture
+def no_events(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Take away the events, as on a system without free watches."""
+
+    def refused(*_paths: Path, **_options: Any) -> AsyncIterator[set[tuple[int, str]]]:
+        raise OSError(28, "OS file watch limit reached")
+
+    monkeypatch.setattr(watch, "awatch", refused)
+    monkeypatch.setattr(watch, "SAFETY_CHECK_MS", 20)
+
+
+def replace(path: Path, text: str) -> None:
+    """Save as most editors do: write a new file, then give it the old one's name."""
+    draft = path.with_name("draft~")
+    draft.write_text(text)
+    draft.replace(path)
+
+
+def overwrite_unseen(path: Path, text: str) -> None:
+    """Save in place with the size and the time of the old content."""
+    before = path.stat()
+    assert len(text) == before.st_size
+    with path.open("r+") as file:
+        file.write(text)
+    os.utime(path, ns=(before.st_atime_ns, before.st_mtime_ns))
+    assert (path.stat().st_size, path.stat().st_mtime_ns) == (before.st_size, before.st_mtime_ns)
+
+
+@pytest.mark.usefixtures("no_safety_check")
+class TestByEvents:
+    """Field case 37, through the file system's events alone."""
+
+    async def test_the_second_rename_save_is_noticed_like_the_first(self, watching: Watch, goal: Path) -> None:
+        watching.watcher.add(goal)
+        for text in ("first", "second", "third"):
+            replace(goal, text)
+            assert await watching.next() == goal
+
+    async def test_a_save_in_place_is_noticed_by_its_content(self, watching: Watch, goal: Path) -> None:
+        watching.watcher.add(goal)
+        await watching.standing(goal)
+
+        overwrite_unseen(goal, "the watch STANDS")
+        assert await watching.next() == goal
+
+    async def test_a_truncated_file_is_noticed(self, watching: Watch, goal: Path) -> None:
+        watching.watcher.add(goal)
+        os.truncate(goal, 0)
+        assert await watching.next() == goal
+
+    async def test_deletion_and_return_are_two_changes(self, watching: Watch, goal: Path) -> None:
+        watching.watcher.add(goal)
+        goal.unlink()
+        assert await watching.next() == goal
+        replace(goal, "old")
+        assert await watching.next() == goal
+
+    async def test_other_files_and_mere_reading_are_no_changes(self, watching: Watch, goal: Path) -> None:
+        watching.watcher.add(goal)
+        await watching.standing(goal)
+
+        (goal.parent / "other.md").write_text("not watched")
+        goal.read_text()
+        with pytest.raises(TimeoutError):
+            await asyncio.wait_for(watching.reported.get(), 10 * watch.STEP_MS / 1000)
+
+    async def test_content_that_was_there_for_a_moment_is_taken_back(self, watching: Watch, goal: Path) -> None:
+        """Somebody may have read it; without a report they would keep it for good."""
+        watching.watcher.add(goal)
+        await watching.standing(goal)
+
+        replace(goal, "for a moment")
+        replace(goal, "the watch stands")
+        assert await watching.next() == goal
+
+    async def test_a_document_is_added_while_others_are_watched(self, watching: Watch, goal: Path) -> None:
+        watching.watcher.add(goal)
+        await watching.standing(goal)
+        other = goal.parents[1] / "other" / goal.name
+        other.parent.mkdir()
+        other.write_text("old")
+
+        watching.watcher.add(other)
+        # At once, while the watch of the old set is being replaced.
+        replace(other, "new")
+        assert await watching.next() == other
+        replace(goal, "new")
+        assert await watching.next() == goal
+
+    async def test_a_link_to_the_directory_is_as_good_as_the_directory(self, watching: Watch, goal: Path) -> None:
+        link = goal.parents[1] / "link"
+        link.symlink_to(goal.parent)
+        watching.watcher.add(link / goal.name)
+        replace(goal, "new")
+        assert await watching.next() == link / goal.name
+
+
+class TestDirectories:
+    """Field case 37: what happens to the directory happens to the document."""
+
+    async def test_a_directory_that_was_moved_away_and_back(self, watching: Watch, goal: Path) -> None:
+        away = goal.parents[1] / "away"
+        watching.watcher.add(goal)
+        goal.parent.rename(away)
+        assert await watching.next() == goal
+        away.rename(goal.parent)
+        assert await watching.next() == goal
+        replace(goal, "new")
+        assert await watching.next() == goal
+
+    async def test_a_directory_that_was_removed_and_made_again(self, watching: Watch, goal: Path) -> None:
+        watching.watcher.add(goal)
+        shutil.rmtree(goal.parent)
+        assert await watching.next() == goal
+        goal.parent.mkdir()
+        replace(goal, "old")
+        assert await watching.next() == goal
+        replace(goal, "new")
+        assert await watching.next() == goal
+
+    async def test_a_directory_that_is_not_there_yet(self, watching: Watch, goal: Path) -> None:
+        document = goal.parents[1] / "later" / goal.name
+        watching.watcher.add(document)
+        document.parent.mkdir()
+        replace(document, "new")
+        assert await watching.next() == document
+
+
+@pytest.mark.usefixtures("no_events")
+class TestWithoutEvents:
+    """What the events miss, the safety check finds."""
+
+    async def test_every_kind_of_save_is_noticed(self, watching: Watch, goal: Path) -> None:
+        watching.watcher.add(goal)
+        replace(goal, "first")
+        assert await watching.next() == goal
+        overwrite_unseen(goal, "FIRST")
+        assert await watching.next() == goal
+        goal.unlink()
+        assert await watching.next() == goal
+        replace(goal, "old")
+        assert await watching.next() == goal
+
+    async def test_it_is_said_once(self, watching: Watch, goal: Path, caplog: pytest.LogCaptureFixture) -> None:
+        watching.watcher.add(goal)
+        replace(goal, "new")
+        await watching.next()
+        other = goal.parents[1] / goal.name
+        watching.watcher.add(other)
+        replace(other, "new")
+        await watching.next()
+
+        assert [record.getMessage() for record in caplog.records] == [
+            "no file events ([Errno 28] OS file watch limit reached); goal documents are looked at every 20 ms instead"
+        ]
+
+
+class TestLook:
+    """Content is read when an event says so, when the stamp is another one, and when it proves nothing yet."""
+
+    @staticmethod
+    def look(path: Path, before: watch._Sight | None) -> tuple[watch._Sight, int]:
+        """Return what is seen, and how often the content was read."""
+        reads: list[Path] = []
+        sight = watch._look(path, before, lambda read: reads.append(read) or "digest")
+        return sight, len(reads)
+
+    def test_an_old_stamp_spares_the_reading(self, goal: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr(watch, "YOUNG_STAMP_NS", -1)
+        sight, _ = self.look(goal, None)
+
+        assert self.look(goal, sight) == (sight, 0)
+
+    def test_a_young_stamp_does_not(self, goal: Path) -> None:
+        sight, _ = self.look(goal, None)
+
+        assert self.look(goal, sight) == (sight, 1)
+
+    def test_the_time_of_the_change_cannot_be_set_back(self, goal: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr(watch, "YOUNG_STAMP_NS", -1)
+        sight, _ = self.look(goal, None)
+        overwrite_unseen(goal, "new")
+
+        assert self.look(goal, sight)[1] == 1
+
+    def test_a_missing_document_is_not_read(self, tmp_path: Path) -> None:
+        assert self.look(tmp_path / "none", None) == (watch._Sight(None, None), 0)
+
+
+class TestHolders:
+    """Each `add` needs its own `discard`."""
+
+    @pytest.mark.usefixtures("no_safety_check")
+    async def test_a_document_is_watched_until_the_last_holder_is_gone(self, watching: Watch, goal: Path) -> None:
+        other = goal.parent / "OTHER.md"
+        watching.watcher.add(goal)
+        watching.watcher.add(goal)
+        watching.watcher.add(other)
+        watching.watcher.discard(goal)
+        replace(goal, "still watched")
+        assert await watching.next() == goal
+
+        watching.watcher.discard(goal)
+        replace(goal, "not watched")
+        replace(other, "new")
+        assert await watching.next() == other
+
+    async def test_nothing_runs_while_nothing_is_watched(self, watching: Watch, goal: Path) -> None:
+        watching.watcher.add(goal)
+        task = watching.watcher._task
+        assert task is not None
+        watching.watcher.discard(goal)
+        await asyncio.wait_for(task, PATIENCE_S)
+
+        watching.watcher.add(goal)
+        replace(goal, "watched again")
+        assert await watching.next() == goal
+
+    async def test_a_mistake_in_one_report_ends_nothing(self, goal: Path, caplog: pytest.LogCaptureFixture) -> None:
+        reported: asyncio.Queue[Path] = asyncio.Queue()
+
+        def report(path: Path) -> None:
+            reported.put_nowait(path)
+            raise ValueError
+
+        watcher = Watcher(report)
+        watcher.add(goal)
+        for text in ("first", "second"):
+            replace(goal, text)
+            assert await asyncio.wait_for(reported.get(), PATIENCE_S) == goal
+        await watcher.close()
+        assert "a change of a goal document was not handled" in caplog.text

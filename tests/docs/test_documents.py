@@ -1,0 +1,70 @@
+"""The documents say what is true: every method, error, setting and problem code stands in them."""
+
+from __future__ import annotations
+
+import inspect
+import os
+import re
+from pathlib import Path
+
+import pytest
+
+from stateward_daemon import handlers
+from stateward_daemon.dispatch import HANDLERS
+from stateward_daemon.settings import ENVIRONMENT_PREFIX, Settings
+from stateward_protocol.errors import CATEGORIES
+from stateward_protocol.messages import StrictParams
+from stateward_protocol.methods import METHODS, Kind
+from stateward_protocol.schema import errors_page, methods_page, schema
+
+ROOT = Path(__file__).parent.parent.parent
+PROTOCOL_PAGE = ROOT / "docs" / "protocol.md"
+GENERATED = re.compile(r"(<!-- generated: (\w+) -->\n).*?(<!-- end -->)", re.DOTALL)
+
+
+def tests_text() -> str:
+    return "\n".join(file.read_text(encoding="utf-8") for file in sorted((ROOT / "tests").rglob("*.py")))
+
+
+def test_golden_protocol_page_is_what_the_table_says() -> None:
+    parts = {"errors": errors_page(), "methods": methods_page()}
+    page = PROTOCOL_PAGE.read_text(encoding="utf-8")
+    wanted = GENERATED.sub(lambda match: f"{match[1]}{parts[match[2]]}\n{match[3]}", page)
+    if os.environ.get("STATEWARD_GOLDEN") == "write":
+        PROTOCOL_PAGE.write_text(wanted, encoding="utf-8")
+
+    assert PROTOCOL_PAGE.read_text(encoding="utf-8") == wanted
+
+
+def test_each_method_has_one_row_one_handler_file_and_one_handler() -> None:
+    files = {file.stem for file in Path(inspect.getfile(handlers)).parent.glob("*.py")} - {"__init__"}
+
+    assert files == set(METHODS) == set(HANDLERS)
+
+
+def test_writes_refuse_members_that_they_do_not_know() -> None:
+    """DM-012: an instruction that is ignored is lost."""
+    assert [m.name for m in METHODS.values() if m.kind is Kind.WRITE and not issubclass(m.params, StrictParams)] == []
+
+
+def test_each_method_and_each_error_category_is_tested() -> None:
+    text = tests_text()
+
+    assert [name for name in (*METHODS, *CATEGORIES) if f'"{name}"' not in text] == []
+
+
+def test_the_schema_names_every_method() -> None:
+    assert set(schema()["methods"]) == set(METHODS)
+
+
+@pytest.mark.parametrize("name", Settings.__struct_fields__)
+def test_each_setting_is_documented(name: str) -> None:
+    page = (ROOT / "docs" / "operating.md").read_text(encoding="utf-8")
+
+    assert f"`{name}`" in page
+    assert f"`{ENVIRONMENT_PREFIX}{name.upper()}`" in page
+
+
+@pytest.mark.parametrize("file", sorted(ROOT.glob("changelog.d/*.md")), ids=lambda file: file.name)
+def test_a_changelog_fragment_is_named_for_its_section(file: Path) -> None:
+    assert re.fullmatch(r"[\w-]+\.(security|removed|deprecated|added|changed|fixed)\.md", file.name)

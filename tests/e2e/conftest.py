@@ -1,0 +1,49 @@
+"""Real daemons in folders of their own."""
+
+from __future__ import annotations
+
+import contextlib
+from typing import TYPE_CHECKING
+
+import pytest
+
+from wire import Daemon
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from pathlib import Path
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    for item in items:
+        if "e2e" in item.path.parts:
+            item.add_marker(pytest.mark.e2e)
+
+
+@pytest.fixture
+def start(tmp_path: Path) -> Iterator[Callable[..., Daemon]]:
+    """Start the daemon of this test, with settings by name; it is ended afterwards.
+
+    It must not have logged a mistake of its own.
+    """
+    with contextlib.ExitStack() as running:
+        yield lambda **settings: running.enter_context(Daemon(tmp_path, **settings))
+    log = tmp_path / "daemon.err"
+    assert not log.exists() or "incident" not in log.read_text(encoding="utf-8")
+
+
+@pytest.fixture(scope="module")
+def shared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Daemon]:
+    """One daemon for a module, for tests that need neither settings nor a restart."""
+    folder = tmp_path_factory.mktemp("shared")
+    with Daemon(folder) as daemon:
+        yield daemon
+    assert "incident" not in (folder / "daemon.err").read_text(encoding="utf-8")
+
+
+@pytest.fixture
+def daemon(shared: Daemon, tmp_path: Path) -> Daemon:
+    """The shared daemon, with a directory, and so a state, of this test's own."""
+    shared.cwd = tmp_path / "project"
+    shared.cwd.mkdir()
+    return shared

@@ -1,0 +1,152 @@
+"""An editor without a window: it drives a language-server session over a channel that records."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from pathlib import Path
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, Any, Final, cast
+
+from stateward_daemon.host import Caller, Host
+from stateward_daemon.lsp.session import LspSession
+from stateward_daemon.settings import Settings
+from stateward_daemon.watch import Watcher
+from stateward_engine.state.view import View
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from stateward_engine.store.ledger import Store
+
+Message = dict[str, Any]
+
+# Generous, because it is only spent when something is missing.
+PATIENCE_S: Final = 10
+
+PULLS: Final = {"textDocument": {"diagnostic": {}}, "workspace": {"diagnostics": {"refreshSupport": True}}}
+
+
+class Channel:
+    """Records what a session sends; tells `changed` about it."""
+
+    def __init__(self) -> None:
+        self.sent: list[Message] = []
+        self.paused = False
+        self.closed = False
+        self.changed = asyncio.Event()
+
+    def send(self, body: bytes) -> None:
+        """Record one message."""
+        self.sent.append(json.loads(body))
+        self.changed.set()
+
+    def close(self) -> None:
+        """Record the end."""
+        self.closed = True
+
+
+class Editor:
+    """A client and the session that serves it.
+
+    Attributes:
+        channel: What the session sent.
+        session: What is under test.
+        caller: Who the editor is to the host.
+    """
+
+    def __init__(self) -> None:
+        self.channel = Channel()
+        # Of the store only what `attach` tells about it.
+        store = cast("Store", SimpleNamespace(view=View(), provider="embedded"))
+        self.watcher = Watcher(lambda path: self.session.file_changed(path))
+        host = Host(store=store, store_path=Path("/store"), settings=Settings(), watcher=self.watcher)
+        self.caller = host.admit(0)
+        self.session = LspSession(self.channel, self.caller)
+        self._id = 0
+
+    def send(self, **message: Any) -> None:
+        """Send one message as it is."""
+        self.session.receive({"jsonrpc": "2.0", **message})
+
+    def notify(self, method: str, **params: Any) -> None:
+        """Send a notification."""
+        self.send(method=method, params=params)
+
+    def ask(self, method: str, **params: Any) -> Message:
+        """Send a request and return its one answer, which the session gives at once."""
+        self._id += 1
+        self.send(id=self._id, method=method, params=params)
+        [answer] = self.answers(self._id)
+        return answer
+
+    def result(self, method: str, **params: Any) -> Any:
+        """Send a request and return its result."""
+        answer = self.ask(method, **params)
+        assert "error" not in answer, answer
+        return answer["result"]
+
+    def refusal(self, method: str, **params: Any) -> tuple[int, str]:
+        """Send a request and return code and category of its error."""
+        error = self.ask(method, **params)["error"]
+        return error["code"], error["data"]["category"]
+
+    def answers(self, identifier: Any) -> list[Message]:
+        """Return the answers that a request got."""
+        return [message for message in self.channel.sent if "method" not in message and message["id"] == identifier]
+
+    def initialize(self, capabilities: Message | None = None, *folders: str, **params: Any) -> Message:
+        """Introduce the editor and return what the session announces."""
+        shown = [{"uri": folder, "name": "w"} for folder in folders] or None
+        result = self.result(
+            "initialize", processId=None, capabilities=capabilities or {}, workspaceFolders=shown, **params
+        )
+        self.notify("initialized")
+        return cast("Message", result["capabilities"])
+
+    def open(self, uri: str, text: str, version: int = 1) -> None:
+        """Open a document."""
+        self.notify(
+            "textDocument/didOpen",
+            textDocument={"uri": uri, "languageId": "markdown", "version": version, "text": text},
+        )
+
+    def change(self, uri: str, version: int, *changes: Message) -> None:
+        """Edit a document."""
+        self.notify(
+            "textDocument/didChange", textDocument={"uri": uri, "version": version}, contentChanges=list(changes)
+        )
+
+    def close(self, uri: str) -> None:
+        """Close a document."""
+        self.notify("textDocument/didClose", textDocument={"uri": uri})
+
+    def pushed(self, uri: str | None = None) -> list[Message]:
+        """Return the diagnostics that were pushed, for one document or for all."""
+        found = [m["params"] for m in self.channel.sent if m.get("method") == "textDocument/publishDiagnostics"]
+        return [params for params in found if uri in (None, params["uri"])]
+
+    def asked(self, method: str) -> list[Message]:
+        """Return the requests of a method that the session sent."""
+        return [message for message in self.channel.sent if message.get("method") == method and "id" in message]
+
+    async def until(self, condition: Callable[[], Any]) -> None:
+        """Wait until what was sent fulfills a condition."""
+        async with asyncio.timeout(PATIENCE_S):
+            while not condition():
+                self.channel.changed.clear()
+                await self.channel.changed.wait()
+
+    async def next_push(self, uri: str) -> Message:
+        """Return the next diagnostics that are pushed for a document after those already there."""
+        before = len(self.pushed(uri))
+        await self.until(lambda: len(self.pushed(uri)) > before)
+        return self.pushed(uri)[before]
+
+
+def codes(report: Message) -> list[str]:
+    """Return the codes of pushed or pulled diagnostics."""
+    return [item["code"] for item in report.get("diagnostics", report.get("items", ()))]
+
+
+__all__ = ["PULLS", "Caller", "Channel", "Editor", "Message", "codes"]

@@ -1,0 +1,82 @@
+"""The pages in `cases/`: what each part of a document means, by example."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from literate import load_cases
+from stateward_engine.goals.document import GoalDocument, read_document
+
+View = Callable[[GoalDocument], Any]
+
+
+def line_of(document: GoalDocument, offset: int) -> int:
+    return document.lines.index_at(offset) + 1
+
+
+def quoted(document: GoalDocument, span: tuple[int, int] | None) -> str | None:
+    return None if span is None else document.lines.text[slice(*span)]
+
+
+def each(name: str) -> View:
+    return lambda document: [getattr(todo, name) for todo in document.todos]
+
+
+def diagnostics(document: GoalDocument) -> Any:
+    projection: Any = document.projection
+    return {
+        key: value if isinstance(value, bool) else [entry["kind"] for entry in value]
+        for key, value in projection["diagnostics"].items()
+        if key in ("parseable", "migration_ready", "warnings", "errors")
+    }
+
+
+# What a page may expect of its document, by name.
+VIEWS: dict[str, View] = {
+    "frontmatter": lambda document: document.frontmatter,
+    "objective": lambda document: document.objective,
+    "next_action": lambda document: list(document.next_action.entries),
+    "headings": lambda document: [[heading.level, heading.text] for heading in document.headings],
+    "hidden_lines": lambda document: list(document.hidden_lines),
+    "hidden": lambda document: [[block.kind, block.closed] for block in document.hidden],
+    "regions": lambda document: [
+        [region.role, region.marked, region.first + 1, region.body_end] for region in document.regions
+    ],
+    "texts": each("text"),
+    "ids": each("todo_id"),
+    "id_sources": each("todo_id_source"),
+    "id_spans": lambda document: [quoted(document, todo.id_span) for todo in document.todos],
+    "extents": lambda document: [[line_of(document, offset) for offset in todo.extent] for todo in document.todos],
+    "sections": each("source_section"),
+    "ordinals": each("ordinal"),
+    "roles": each("role"),
+    "statuses": each("status"),
+    "done": each("done"),
+    "classes": each("task_class"),
+    "priorities": lambda document: [todo.priority and list(todo.priority) for todo in document.todos],
+    "fields": each("fields"),
+    "diagnostics": diagnostics,
+    "refusal": lambda document: document.refusal and [document.refusal.kind, document.refusal.line],
+    "projection": lambda document: document.projection,
+    "problems": lambda document: [
+        [problem.code, problem.severity, line_of(document, problem.span[0])] for problem in document.problems
+    ],
+    "related_lines": lambda document: [
+        [line_of(document, span[0]) for span, _ in problem.related] for problem in document.problems
+    ],
+}
+
+
+@pytest.mark.parametrize("case", load_cases(Path(__file__).parent / "cases"))
+def test_case(case: dict[str, Any]) -> None:
+    """Each page states one part of the contract.
+
+    Rows LX-016, LX-017, LX-019 to LX-033, LX-041 to LX-044, LX-066 to LX-069, LX-071 to LX-073, LX-076 and LX-080.
+    """
+    document = read_document(case["document"])
+
+    assert {view: VIEWS[view](document) for view in case["expect"]} == case["expect"]

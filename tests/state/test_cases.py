@@ -1,0 +1,89 @@
+"""The pages of `cases/`: each case is a state, one call, and its answer or its refusal.
+
+Blocks `global`, `cwd` and `session` are the planes that are there, `wanted` the owners of the client.
+The call is a `path` to parse, a `read`, a `patch` or an `import`. An `error` lists facts that the refusal must have.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from literate import load_cases
+from stateward_engine.errors import MalformedPath, RequestError
+from stateward_engine.json_value import canonical
+from stateward_engine.state.draft import Draft
+from stateward_engine.state.patch import parse_patch
+from stateward_engine.state.paths import parse, render
+from stateward_engine.state.read import parse_request, read
+from stateward_engine.state.storable import parse_scopes
+from stateward_engine.state.transition import Command, ImportState, PatchState, Repeat, decide
+from stateward_engine.state.view import SCOPES, Identity, Scope, Selection, View
+
+CASES = load_cases(Path(__file__).parent / "cases")
+CWD = Identity("cwd", "/home/ada/project")
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_case(case: dict[str, Any]) -> None:
+    who = Selection(CWD.cwd, "morning", tuple(case.get("wanted", SCOPES)))
+    view = View(scopes={who.identity(scope): Scope(case[scope], 1) for scope in SCOPES if scope in case})
+    before = repr((view, case))
+
+    if "malformed" in case:
+        check_malformed(case)
+    elif "error" in case:
+        check_refusal(case, view, who)
+    elif "path" in case:
+        assert render(parse(case["path"].rstrip("\n"))) == case["canonical"].rstrip("\n")
+    elif "read" in case:
+        # Text against text, so that the order of keys counts.
+        assert repr(read(view, who, parse_request(case["read"]))) == repr(case["answer"])
+    else:
+        check_change(case, view, who)
+
+    assert repr((view, case)) == before, "the captured view or an argument was changed"
+
+
+def check_malformed(case: dict[str, Any]) -> None:
+    with pytest.raises(MalformedPath) as caught:
+        parse(case["path"].rstrip("\n"))
+
+    assert caught.value.at == case["malformed"]["at"]
+    assert case["malformed"]["expected"] in caught.value.expected
+    assert caught.value.caret().endswith("\n" + " " * (caught.value.at + 2) + "^")
+
+
+def check_refusal(case: dict[str, Any], view: View, who: Selection) -> None:
+    with pytest.raises(RequestError) as caught:
+        call(case, view, who)
+
+    told = {"category": caught.value.category, "message": str(caught.value), **caught.value.facts}
+    assert case["error"] == {name: told.get(name) for name in case["error"]}
+    canonical(told).encode()
+
+
+def call(case: dict[str, Any], view: View, who: Selection) -> object:
+    if "read" in case:
+        return read(view, who, parse_request(case["read"]))
+    return decide(view, command_of(case, who))
+
+
+def check_change(case: dict[str, Any], view: View, who: Selection) -> None:
+    decision = decide(view, command_of(case, who))
+    draft = Draft(view)
+    if not isinstance(decision, Repeat):
+        draft.apply(decision, at="2026-01-01T00:00:00Z", sequence=1)
+        assert decision.patches.get(CWD) == case.get("net")
+
+    assert decision.receipt == {"changed": case["changed"]}
+    assert isinstance(decision, Repeat) == (case["changed"] == [])
+    assert canonical(dict(draft.finish().scope(CWD).planes)) == canonical(case["after"])
+
+
+def command_of(case: dict[str, Any], who: Selection) -> Command:
+    if "import" in case:
+        return ImportState(who, parse_scopes(case["import"], who.wanted))
+    return PatchState(who, parse_patch(case["patch"], who.wanted))

@@ -1,0 +1,432 @@
+"""Laws of paths, values, overlays and patches, searched for counterexamples."""
+
+from __future__ import annotations
+
+import copy
+import json
+import re
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from stateward_engine.errors import MalformedPath, RequestError
+from stateward_engine.json_value import canonical, equal, utf16_length
+from stateward_engine.state.draft import Draft
+from stateward_engine.state.overlay import effective
+from stateward_engine.state.patch import apply, net, parse_patch
+from stateward_engine.state.paths import NAME, NUMBER, ROOTS, Index, Member, Path, Range, parse, render
+from stateward_engine.state.read import ReadRequest, read
+from stateward_engine.state.transition import Configure, PatchState, Repeat, decide, from_entry
+from stateward_engine.state.view import PATCHABLE_PLANES, PLANES, SCOPES, Identity, Scope, Selection, View
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+pytestmark = pytest.mark.property
+
+Value: TypeAlias = Any
+
+searching: Final = settings(max_examples=25, derandomize=True, deadline=None)
+
+keys = st.sampled_from(["a", "b", "c", "", "a.b", "é", "0", "[x]"])
+scalars = st.booleans() | st.integers(-2, 2) | st.sampled_from([0.5, 1.0]) | st.sampled_from(["", "x", "😀"])
+values = st.recursive(
+    scalars, lambda inner: st.lists(inner, max_size=3) | st.dictionaries(keys, inner, max_size=3), max_leaves=5
+)
+objects = st.dictionaries(keys, values, min_size=1, max_size=3)
+planes = st.dictionaries(st.sampled_from(sorted(PATCHABLE_PLANES)), objects, max_size=3)
+states = st.builds(
+    lambda some, response: {**some, **response},
+    planes,
+    st.just({}) | st.fixed_dictionaries({"response": st.sampled_from(["", "r"])}),
+)
+
+
+@st.composite
+def patches_of(draw: st.DrawFn, value: Value, *, addressing: bool = True) -> Value:
+    """Return a patch that `value` takes: members merged, set or deleted, elements addressed, or a whole new value."""
+    if addressing and isinstance(value, list) and value and draw(st.booleans()):
+        chosen = draw(st.sets(st.sampled_from(range(len(value))), min_size=1))
+        return {f"[{at}]": draw(patches_of(value[at])) for at in sorted(chosen)}
+    if not isinstance(value, dict):
+        return draw(values)
+    known = sorted(draw(st.sets(st.sampled_from(sorted(value))))) if value else []
+    new = {key: member for key, member in draw(st.dictionaries(keys, values, max_size=2)).items() if key not in value}
+    return new | {key: draw(st.none() | patches_of(value[key], addressing=addressing)) for key in known}
+
+
+@st.composite
+def changes(draw: st.DrawFn, *, addressing: bool = True) -> tuple[Value, Value]:
+    """Return the planes of a scope and a patch that they take."""
+    before = draw(planes)
+    names = draw(st.sets(st.sampled_from(sorted(PATCHABLE_PLANES)), min_size=1, max_size=3))
+    return before, {
+        name: draw(patches_of(before[name], addressing=addressing) if name in before else objects)
+        for name in sorted(names)
+    }
+
+
+def merged(target: Value, patch: Value) -> Value:
+    """Return what the pseudo-code of RFC 7396, section 2, makes of its arguments."""
+    if not isinstance(patch, dict):
+        return patch
+    result = dict(target) if isinstance(target, dict) else {}
+    for name, value in patch.items():
+        if value is None:
+            result.pop(name, None)
+        else:
+            result[name] = merged(result.get(name), value)
+    return result
+
+
+class TestMergeLaws:
+    """RFC 7396, section 1: what a merge patch does.
+
+    "If the provided merge patch contains members that do not appear within the target, those members are added. If the
+    target does contain the member, the value is replaced. Null values in the merge patch are given special meaning to
+    indicate the removal of existing values in the target." (SF-161, SF-162, SF-163, SF-164)
+    """
+
+    @searching
+    @given(changes(addressing=False))
+    def test_a_patch_without_selectors_is_an_rfc_7396_patch(self, change: tuple[Value, Value]) -> None:
+        before, patch = change
+
+        assert equal(apply(before, patch), merged(before, patch))
+
+    @searching
+    @given(changes())
+    def test_merging_twice_is_merging_once(self, change: tuple[Value, Value]) -> None:
+        before, patch = change
+        once = apply(before, patch)
+
+        assert apply(once, patch) is once
+
+    @searching
+    @given(changes())
+    def test_nothing_changed_is_the_same_object(self, change: tuple[Value, Value]) -> None:
+        before, patch = change
+        after = apply(before, patch)
+
+        assert (after is before) == equal(after, before)
+
+    @searching
+    @given(changes())
+    def test_arguments_are_never_changed(self, change: tuple[Value, Value]) -> None:
+        kept = copy.deepcopy(change)
+        after = apply(*change)
+        net(change[0], after, change[1])
+
+        assert repr(change) == repr(kept)
+
+    @searching
+    @given(changes())
+    def test_untouched_subtrees_are_the_same_objects(self, change: tuple[Value, Value]) -> None:
+        before, patch = change
+
+        check_shared(before, apply(before, patch), patch)
+
+    @searching
+    @given(changes())
+    def test_null_is_never_kept(self, change: tuple[Value, Value]) -> None:
+        assert "null" not in canonical(dict(apply(*change)))
+
+
+def check_shared(before: Value, after: Value, patch: Value) -> None:
+    """Fail unless everything that `patch` does not name is shared between `before` and `after`."""
+    if isinstance(before, dict) and isinstance(after, dict):
+        for key in before:
+            if key not in patch:
+                assert after[key] is before[key]
+            elif isinstance(patch[key], dict) and patch[key]:
+                check_shared(before[key], after[key], patch[key])
+    elif isinstance(before, list) and isinstance(after, list):
+        for at, (old, new) in enumerate(zip(before, after, strict=True)):
+            assert f"[{at}]" in patch or new is old
+
+
+class TestNetLaws:
+    """state.md, section 7.2: what is recorded of a change.
+
+    "The record is the *net* merge patch N from the state before (A) to the state after (B), so that
+    `apply(A, N) = B` by the ordinary patch rules."
+    """
+
+    @searching
+    @given(changes())
+    def test_the_record_leads_to_the_same_state(self, change: tuple[Value, Value]) -> None:
+        before, patch = change
+        after = apply(before, patch)
+
+        assert equal(apply(before, net(before, after, patch)), after)
+
+    @searching
+    @given(changes(), states)
+    def test_the_form_of_the_patch_never_matters_to_the_state(self, change: tuple[Value, Value], after: Value) -> None:
+        before, unrelated = change
+
+        assert equal(apply(before, net(before, after, unrelated)), after)
+        assert equal(apply(before, net(before, after, {})), after)
+
+    def test_an_addressed_array_of_another_length_is_recorded_whole(self) -> None:
+        assert net({"l": [1]}, {"l": [2, 3]}, {"l": {"[0]": 2}}) == {"l": [2, 3]}
+
+    @searching
+    @given(changes())
+    def test_equal_states_have_no_record(self, change: tuple[Value, Value]) -> None:
+        before, patch = change
+
+        assert net(before, copy.deepcopy(before), patch) == {}
+
+    @searching
+    @given(changes())
+    def test_recording_a_record_gives_the_record(self, change: tuple[Value, Value]) -> None:
+        before, patch = change
+        after = apply(before, patch)
+        record = net(before, after, patch)
+
+        assert equal(net(before, apply(before, record), record), record)
+
+
+GRAMMAR: Final = re.compile(
+    r"(?:(?:effective|global|cwd|session)(?:\[{n}\])?(?:\.{name}{selectors})?"
+    r"|(?:intents|strategy|tactics|artifacts|response|lazy){selectors})".format(
+        n=f"(?:{NUMBER.pattern})",
+        name=NAME.pattern,
+        selectors=rf"(?:\.{NAME.pattern}|\[(?:{NUMBER.pattern})\]"
+        rf"|\[(?:{NUMBER.pattern})(?::|\.\.)(?:{NUMBER.pattern})\](?!\.))*",
+    )
+)
+names = st.sampled_from(["lazy", "a", "_", "$", "a-b_$9", "length"])
+numbers = st.sampled_from(["0", "1", "10", "9" * 30])
+selectors = st.builds(Member, names) | st.builds(Index, numbers) | st.builds(Range, numbers, numbers)
+crumbs = st.sampled_from(
+    [
+        "effective",
+        "cwd",
+        "lazy",
+        "tactics",
+        ".",
+        ".",
+        "a",
+        "-",
+        "[",
+        "]",
+        "[",
+        "]",
+        "0",
+        "01",
+        "10",
+        ":",
+        "..",
+        "é",
+        " ",
+        "\n",
+        "\ud83d",
+        "٣",
+    ]
+)
+
+
+@st.composite
+def paths(draw: st.DrawFn) -> Path:
+    rest = draw(st.lists(selectors, max_size=4))
+    chain: list[Member | Index | Range] = [Member(draw(st.sampled_from(PLANES)))]
+    for selector in rest:
+        if not (isinstance(chain[-1], Range) and isinstance(selector, Member)):
+            chain.append(selector)
+    root = draw(st.none() | st.sampled_from(ROOTS))
+    if root is None:
+        return Path(None, "0", tuple(chain))
+    offset = draw(st.none() | numbers)
+    return Path(root, offset or "0", tuple(chain) if draw(st.booleans()) else (), indexed=offset is not None)
+
+
+class TestPathLaws:
+    """state.md, section 3: "The whole string must match", and everything else is `malformed_path` (SF-131)."""
+
+    @searching
+    @given(paths())
+    def test_a_rendered_path_parses_to_itself(self, path: Path) -> None:
+        assert parse(render(path)) == path
+        assert parse(render(path)).indexed == path.indexed
+
+    @settings(searching, max_examples=150)
+    @given(st.lists(crumbs, max_size=9).map("".join) | st.text())
+    def test_any_text_is_a_path_or_says_where_it_is_not(self, text: str) -> None:
+        if GRAMMAR.fullmatch(text):
+            assert parse(text).source == text
+            assert render(parse(text)) == text.replace("..", ":")
+        else:
+            with pytest.raises(MalformedPath) as caught:
+                parse(text)
+            assert caught.value.source == text
+            assert 0 <= caught.value.at <= len(text)
+
+
+class TestValueLaws:
+    """state.md, section 2.5: "Equality is by JSON value and type"; key order is irrelevant."""
+
+    @searching
+    @given(values)
+    def test_a_value_equals_its_canonical_text_read_back(self, value: Value) -> None:
+        assert equal(value, json.loads(canonical(value)))
+
+    @searching
+    @given(values, values)
+    def test_equal_is_symmetric_and_sees_kinds(self, one: Value, other: Value) -> None:
+        assert equal(one, other) == equal(other, one) == (marked(one) == marked(other))
+
+    @searching
+    @given(st.text())
+    def test_length_counts_what_utf_16_needs(self, text: str) -> None:
+        assert utf16_length(text) == sum(2 if ord(character) > 0xFFFF else 1 for character in text)
+
+
+def marked(value: Value) -> Value:
+    """Return `value` in a form in which Python's own equality is that of JSON."""
+    if isinstance(value, bool):
+        return ("boolean", str(value))
+    if isinstance(value, list):
+        return [marked(element) for element in value]
+    return {key: marked(member) for key, member in value.items()} if isinstance(value, dict) else value
+
+
+WHO: Final = Selection("/home/ada/project", "morning", SCOPES)
+three_states = st.tuples(states, states, states)
+
+
+def view_of(owners: tuple[Value, Value, Value]) -> View:
+    return View(scopes={WHO.identity(scope): Scope(owner, 1) for scope, owner in zip(SCOPES, owners, strict=True)})
+
+
+def laid_over(lower: Value, upper: Value) -> Value:
+    """Return the fold of section 2.3 as it is written there."""
+    if not (isinstance(lower, dict) and isinstance(upper, dict)):
+        return upper
+    return lower | {key: laid_over(lower[key], value) if key in lower else value for key, value in upper.items()}
+
+
+def without_empty_response(owner: Mapping[str, Value]) -> Value:
+    return {name: plane for name, plane in owner.items() if plane != ""}
+
+
+class TestOverlayLaws:
+    """state.md, section 2.3: "object over object merges by key, recursively; anything else replaces" (SF-098)."""
+
+    @searching
+    @given(planes)
+    def test_one_owner_alone_is_its_own_view(self, owner: Value) -> None:
+        assert effective([owner]) is owner
+        assert effective([{}, owner, {}]) is owner or owner == {}
+
+    @searching
+    @given(three_states)
+    def test_the_view_is_the_fold_of_the_owners(self, owners: tuple[Value, Value, Value]) -> None:
+        lowest, middle, highest = map(without_empty_response, owners)
+
+        assert equal(effective(owners), laid_over(laid_over(lowest, middle), highest))
+
+    @searching
+    @given(three_states)
+    def test_every_path_reads_the_same_part_as_the_whole_view_has(self, owners: tuple[Value, Value, Value]) -> None:
+        view, whole = view_of(owners), effective(owners)
+        for path, value in parts("effective", whole):
+            assert equal(read(view, WHO, ReadRequest((path,)))["value"], value)
+
+    @searching
+    @given(three_states)
+    def test_keys_are_those_of_the_value_with_their_kinds(self, owners: tuple[Value, Value, Value]) -> None:
+        view = view_of(owners)
+        for path, value in parts("effective", effective(owners)):
+            answer: Value = read(view, WHO, ReadRequest((path,), projection="keys"))
+            assert list(answer) == ["meta", "keys"]
+            if isinstance(value, dict):
+                assert answer["meta"] == {"type": "object", "size": len(value)}
+                assert answer["keys"].keys() == value.keys()
+            elif not isinstance(value, bool | int | float):
+                assert answer["meta"]["length"] >= len(value)
+
+
+def parts(path: str, value: Value) -> list[tuple[str, Value]]:
+    """Return every path below `path` that the grammar can spell, with its value."""
+    found = [(path, value)]
+    if isinstance(value, dict):
+        for key in value:
+            found += parts(f"{path}.{key}", value[key]) if NAME.fullmatch(key) else []
+    elif isinstance(value, list):
+        for at, element in enumerate(value):
+            found += parts(f"{path}[{at}]", element)
+    return found
+
+
+class TestAnswerLaws:
+    """state.md, section 2.5: "Answers list plane keys in the table order above and other keys in canonical order"."""
+
+    @searching
+    @given(states)
+    def test_answers_are_equal_and_in_order(self, owner: Value) -> None:
+        answer: Value = read(view_of((owner, {}, {})), WHO, ReadRequest(("global",)))["value"]
+
+        assert equal(answer, without_empty_response(owner))
+        assert list(answer) == [plane for plane in PLANES if plane in answer]
+        assert all(json.dumps(plane) == json.dumps(plane, sort_keys=True) for plane in answer.values())
+
+    @searching
+    @given(planes.map(lambda some: json.loads(canonical(some))))
+    def test_what_is_in_order_is_answered_without_a_copy(self, owner: Value) -> None:
+        answer: Value = read(view_of(({}, owner, {})), WHO, ReadRequest(("cwd",)))["value"]
+
+        assert all(answer[plane] is owner[plane] for plane in owner)
+
+
+@st.composite
+def commands(draw: st.DrawFn, view: View) -> PatchState | Configure:
+    if not draw(st.integers(0, 9)):
+        return Configure(draw(st.integers(0, 9)))
+    who = Selection(WHO.cwd, draw(st.sampled_from(["morning", "evening"])), SCOPES)
+    patch: dict[str, Value] = {}
+    for scope in draw(st.sets(st.sampled_from(SCOPES), min_size=1)):
+        before = view.scope(who.identity(scope)).planes
+        plane = draw(st.sampled_from(["lazy", *before]))
+        patch[scope] = {plane: draw(patches_of(before[plane]) if plane in before else objects)}
+    key = draw(st.none() | st.sampled_from(["k1", "k2"]))
+    return PatchState(who, parse_patch(patch, SCOPES), idempotency_key=key)
+
+
+class TestReplayLaws:
+    """store.md, section 2: "replay never re-runs a decision (no cascade, no clock)"."""
+
+    @settings(searching, max_examples=20)
+    @given(st.data())
+    def test_a_replayed_store_is_the_committed_one(self, data: st.DataObject) -> None:
+        view, journal = View(), []
+        for step in range(data.draw(st.integers(0, 6))):
+            draft, kept = Draft(view), repr(view)
+            at = f"2026-01-01T00:00:0{step}Z"
+            try:
+                decision = decide(draft, data.draw(commands(view)))
+            except RequestError:
+                continue
+            if not isinstance(decision, Repeat):
+                journal.append(json.dumps(decision.to_entry(at)))
+                draft.apply(decision, at=at, sequence=len(journal))
+            view, before = draft.finish(), view
+            assert repr(before) == kept, "a draft changed the view it came from"
+
+        replayed = Draft(View())
+        for sequence, text in enumerate(journal, 1):
+            entry = json.loads(text)
+            replayed.apply(from_entry(entry), at=entry["at"], sequence=sequence)
+
+        assert replayed.finish() == view
+
+
+def test_an_entry_names_its_scopes_by_word_alone() -> None:
+    decision = decide(View(), PatchState(WHO, parse_patch({"session": {"lazy": {"a": 1}}}, SCOPES)))
+
+    assert not isinstance(decision, Repeat)
+    assert decision.to_entry("2026-01-01T00:00:00Z")["patches"] == {"session": {"lazy": {"a": 1}}}
+    assert list(decision.patches) == [Identity("session", WHO.cwd, WHO.session)]
