@@ -8,7 +8,7 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, Final, cast
 
-from stateward_daemon.host import Caller, Host
+from stateward_daemon.host import Host
 from stateward_daemon.lsp.session import LspSession
 from stateward_daemon.settings import Settings
 from stateward_daemon.watch import Watcher
@@ -59,11 +59,14 @@ class Editor:
         self.channel = Channel()
         # Of the store only what `attach` tells about it.
         store = cast("Store", SimpleNamespace(view=View(), provider="embedded"))
-        self.watcher = Watcher(lambda path: self.session.file_changed(path))
+        self.watcher = Watcher(self._file_changed)
         host = Host(store=store, store_path=Path("/store"), settings=Settings(), watcher=self.watcher)
         self.caller = host.admit(0)
         self.session = LspSession(self.channel, self.caller)
         self._id = 0
+
+    def _file_changed(self, path: Path) -> None:
+        self.session.file_changed(path)
 
     def send(self, **message: Any) -> None:
         """Send one message as it is."""
@@ -146,7 +149,5 @@ class Editor:
 
 def codes(report: Message) -> list[str]:
     """Return the codes of pushed or pulled diagnostics."""
-    return [item["code"] for item in report.get("diagnostics", report.get("items", ()))]
-
-
-__all__ = ["PULLS", "Caller", "Channel", "Editor", "Message", "codes"]
+    items = report["diagnostics"] if "diagnostics" in report else report["items"]
+    return [item["code"] for item in items]

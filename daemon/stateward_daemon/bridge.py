@@ -33,6 +33,9 @@ LOSSES_MAX: Final = 5
 LOSS_INTERVAL_S: Final = 60.0
 
 _READ_BYTES: Final = 256 * 1024
+# By number: the streams of `sys` have buffers and locks of their own, and a thread that reads one hinders the exit.
+_STANDARD_INPUT: Final = 0
+_STANDARD_OUTPUT: Final = 1
 
 
 class Lost(Exception):
@@ -205,7 +208,7 @@ class Bridge:
 def run(connect: Callable[[], socket.socket]) -> int:
     """Bridge standard input and output until the editor leaves; return the exit status."""
     try:
-        return Bridge(connect, sys.stdin.fileno(), sys.stdout.fileno()).run()
+        return Bridge(connect, _STANDARD_INPUT, _STANDARD_OUTPUT).run()
     except WireError as error:
         reason = error.data.get("reason", "")
         last_line = str(reason).rpartition("\n")[2]

@@ -41,7 +41,8 @@ class TestTextSync:
     @settings(max_examples=60, derandomize=True)
     @given(TEXTS, st.sampled_from(list(Encoding)), st.data())
     def test_edits_are_splices_of_code_points(self, text: str, encoding: Encoding, data: st.DataObject) -> None:
-        expected, changes = text, []
+        expected = text
+        changes: list[lsp.TextDocumentContentChangeEvent] = []
         for _ in range(data.draw(st.integers(1, 4))):
             index = LineIndex(expected)
             # A client names places between characters, and none between CR and LF.
@@ -54,7 +55,11 @@ class TestTextSync:
         assert apply_changes(text, changes, encoding) == expected
 
     def test_a_change_without_a_range_is_the_whole_text(self) -> None:
-        changes = [partial("X", (0, 0), (0, 1)), whole("new\n"), partial("!", (0, 3), (0, 3))]
+        changes: list[lsp.TextDocumentContentChangeEvent] = [
+            partial("X", (0, 0), (0, 1)),
+            whole("new\n"),
+            partial("!", (0, 3), (0, 3)),
+        ]
 
         assert apply_changes("old", changes, Encoding.UTF_16) == "new!\n"
 
@@ -64,7 +69,7 @@ class TestTextSync:
 
 @pytest.mark.parametrize("encoding", list(Encoding))
 def test_field_case_36(encoding: Encoding) -> None:
-    """Positions on lines with emoji and Chinese text, in the client's units and in those it could have offered first."""
+    """Positions on lines with emoji and Chinese text, in the units of the case and in those of other clients."""
     checks = json.loads((CASE / "expect.md").read_text("utf-8").split("```json checks\n")[1].split("```")[0])
     steps = json.loads((CASE / "requests.json").read_text("utf-8"))["steps"]
     buffer = opened((CASE / "input.md").read_text("utf-8"), encoding)

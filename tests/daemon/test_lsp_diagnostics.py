@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from editor import PULLS, Editor, codes
 
+from editor import PULLS, Editor, codes
 from stateward_daemon.lsp import scan
 
 if TYPE_CHECKING:
@@ -37,11 +37,21 @@ def goal(tmp_path: Path) -> Path:
     return path
 
 
-def save(path: Path, text: str) -> None:
+def save(path: Path, text: str | bytes) -> None:
     """Save by renaming a new file."""
     draft = path.with_name("draft~")
-    draft.write_text(text)
+    draft.write_bytes(text if isinstance(text, bytes) else text.encode())
     draft.replace(path)
+
+
+def delete(path: Path) -> None:
+    """Delete a file."""
+    path.unlink()
+
+
+async def searched(editor: Editor) -> None:
+    """Wait until the folders are searched."""
+    await asyncio.gather(*editor.session.folders._scans)
 
 
 def items(report: dict[str, Any]) -> list[tuple[str, list[str] | None]]:
@@ -50,7 +60,7 @@ def items(report: dict[str, Any]) -> list[tuple[str, list[str] | None]]:
 
 
 class TestPush:
-    """editors.md section 1: with a version, never older than the text, only to clients that do not pull."""
+    """DM-001 and editors.md section 1: with a version, never older than the text, only to clients that do not pull."""
 
     async def test_an_open_document_has_those_of_its_text(self, editor: Editor, goal: Path) -> None:
         editor.initialize()
@@ -113,18 +123,13 @@ class TestPush:
         editor.channel.paused = True
         for version in range(2, 5):
             editor.change(goal.as_uri(), version, {"text": BAD})
-            # Longer than the delay of a push, so that each would have been sent.
-            await asyncio.wait_for(self.a_push_is_held_back(editor), 5)
+            # As if the delay of each were over.
+            editor.session._outbox._send_one()
         editor.channel.paused = False
         editor.session.resumed()
         await editor.next_push(goal.as_uri())
 
         assert [push["version"] for push in editor.pushed()] == [1, 4]
-
-    @staticmethod
-    async def a_push_is_held_back(editor: Editor) -> None:
-        while editor.session._outbox._timer is not None:
-            await asyncio.sleep(0.01)
 
     async def test_other_documents_are_left_alone(self, editor: Editor, tmp_path: Path) -> None:
         editor.initialize()
@@ -137,21 +142,25 @@ class TestPush:
 
         assert not editor.session.buffers
 
-    async def test_after_closing_it_is_about_the_file_of_a_folder_and_about_nothing_elsewhere(
-        self, editor: Editor, goal: Path, tmp_path: Path
-    ) -> None:
-        elsewhere = tmp_path / "x" / goal.name
-        editor.initialize({}, goal.parent.as_uri())
+    async def test_after_closing_it_is_about_the_file_of_a_folder(self, editor: Editor, goal: Path) -> None:
         save(goal, DUPLICATES)
-        for uri in (goal.as_uri(), elsewhere.as_uri()):
-            editor.open(uri, BAD)
-            await editor.until(lambda uri=uri: editor.pushed(uri) and editor.pushed(uri)[-1].get("version") == 1)
-            editor.close(uri)
-            await editor.next_push(uri)
+        editor.initialize({}, goal.parent.as_uri())
+        await editor.next_push(goal.as_uri())
+        editor.open(goal.as_uri(), BAD)
+        await editor.next_push(goal.as_uri())
+        editor.close(goal.as_uri())
 
-        last = editor.pushed(goal.as_uri())[-1]
-        assert (codes(last), "version" in last) == (["duplicate_todo_ids"] * 2, False)
-        assert editor.pushed(elsewhere.as_uri())[-1]["diagnostics"] == []
+        pushed = await editor.next_push(goal.as_uri())
+        assert (codes(pushed), "version" in pushed) == (["duplicate_todo_ids"] * 2, False)
+
+    async def test_after_closing_it_is_about_nothing_elsewhere(self, editor: Editor, goal: Path) -> None:
+        save(goal, BAD)
+        editor.initialize()
+        editor.open(goal.as_uri(), BAD)
+        await editor.next_push(goal.as_uri())
+        editor.close(goal.as_uri())
+
+        assert codes(await editor.next_push(goal.as_uri())) == []
 
 
 class TestOutsideChanges:
@@ -170,6 +179,27 @@ class TestOutsideChanges:
             assert codes(pushed)
         editor.change(uri, 2, {"text": DUPLICATES})
         assert (await editor.next_push(uri))["version"] == 2
+
+    @pytest.mark.parametrize(
+        ("text", "code"),
+        [
+            (GOOD.split("---\n")[2], "missing_frontmatter"),
+            (GOOD.replace("- x", ""), "missing_next_action"),
+            (GOOD.replace("- [ ]", "-"), "missing_todo_sections"),
+            (BAD, "implicit_todo_ids"),
+            (DUPLICATES, "duplicate_todo_ids"),
+        ],
+    )
+    async def test_each_problem_of_the_projection_reaches_an_open_editor(
+        self, editor: Editor, goal: Path, text: str, code: str
+    ) -> None:
+        """DM-007: after an outside edit, without save or restart."""
+        editor.initialize()
+        editor.open(goal.as_uri(), GOOD)
+        assert codes(await editor.next_push(goal.as_uri())) == []
+
+        save(goal, text)
+        assert code in codes(await editor.next_push(goal.as_uri()))
 
     async def test_a_dirty_buffer_shows_its_own_text(self, editor: Editor, goal: Path) -> None:
         uri = goal.as_uri()
@@ -212,10 +242,19 @@ class TestOutsideChanges:
         uri = goal.as_uri()
         assert codes(await editor.next_push(uri)) == ["implicit_todo_ids"]
 
-        goal.unlink()
+        delete(goal)
         assert codes(await editor.next_push(uri)) == []
         save(goal, BAD)
         assert codes(await editor.next_push(uri)) == ["implicit_todo_ids"]
+
+    async def test_a_clean_buffer_whose_file_is_deleted_shows_nothing(self, editor: Editor, goal: Path) -> None:
+        save(goal, BAD)
+        editor.initialize()
+        editor.open(goal.as_uri(), BAD)
+        assert codes(await editor.next_push(goal.as_uri()))
+
+        delete(goal)
+        assert codes(await editor.next_push(goal.as_uri())) == []
 
 
 class TestFolders:
@@ -226,7 +265,7 @@ class TestFolders:
         save(goal, BAD)
         hidden = root / ".git" / goal.name
         hidden.parent.mkdir()
-        hidden.write_text(BAD)
+        save(hidden, BAD)
         editor.initialize({}, root.as_uri())
         pushed = await editor.next_push(f"{root.as_uri()}/a%20b/{goal.name}")
 
@@ -236,9 +275,7 @@ class TestFolders:
     async def test_the_document_of_the_folder_itself_is_waited_for(self, editor: Editor, tmp_path: Path) -> None:
         goal = tmp_path / "ACTIVE_GOAL_STATE.md"
         editor.initialize({}, tmp_path.as_uri())
-        await editor.until(lambda: True)
-        while not editor.session.folders.goals:
-            await asyncio.sleep(0)
+        await searched(editor)
         save(goal, BAD)
 
         assert codes(await editor.next_push(goal.as_uri())) == ["implicit_todo_ids"]
@@ -278,10 +315,10 @@ class TestFolders:
 
     async def test_the_client_may_report_new_documents(self, editor: Editor, goal: Path) -> None:
         editor.initialize({}, goal.parents[1].as_uri())
-        await editor.until(lambda: True)
+        await searched(editor)
         new = goal.parent / "deep" / "er" / goal.name
         new.parent.mkdir(parents=True)
-        new.write_text(BAD)
+        save(new, BAD)
         events = [{"uri": new.as_uri(), "type": 1}, {"uri": "file:///elsewhere/ACTIVE_GOAL_STATE.md", "type": 1}]
         editor.notify("workspace/didChangeWatchedFiles", changes=events)
 
@@ -289,14 +326,14 @@ class TestFolders:
         assert Path("/elsewhere/ACTIVE_GOAL_STATE.md") not in editor.session.folders.goals
 
     async def test_a_file_that_is_no_text_says_so_on_its_line(self, editor: Editor, goal: Path) -> None:
-        goal.write_bytes(b"# Goal\n\n\xff\xfe\n")
+        save(goal, b"# Goal\n\n\xff\xfe\n")
         editor.initialize({}, goal.parent.as_uri())
         [item] = (await editor.next_push(goal.as_uri()))["diagnostics"]
 
         assert (item["code"], item["range"]["start"]) == ("not_utf8", {"line": 2, "character": 0})
 
     async def test_the_mark_of_a_file_moves_no_place(self, editor: Editor, goal: Path) -> None:
-        goal.write_text("\ufeff" + BAD.split("---\n")[2])
+        save(goal, "\ufeff" + BAD.split("---\n")[2])
         editor.initialize({}, goal.parent.as_uri())
         pushed = await editor.next_push(goal.as_uri())
 
@@ -392,7 +429,7 @@ class TestPull:
         known = [{"uri": part["uri"], "value": part["resultId"]} for part in full["items"]]
         assert items(editor.result("workspace/diagnostic", previousResultIds=known)) == [("unchanged", None)] * 2
 
-        goal.unlink()
+        delete(goal)
         editor.close(opened)
         gone = editor.result("workspace/diagnostic", previousResultIds=known)
         assert sorted(part["uri"] for part in gone["items"]) == sorted([opened, goal.as_uri()])

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from editor import Editor
 
+from editor import Editor
 from stateward_daemon.lsp.uris import goal_path_of, path_of
 
 if TYPE_CHECKING:

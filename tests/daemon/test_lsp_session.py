@@ -7,6 +7,7 @@ import weakref
 from typing import TYPE_CHECKING, Any
 
 import pytest
+
 from editor import Editor
 
 if TYPE_CHECKING:
@@ -114,7 +115,7 @@ class TestInitialize:
 
 
 class TestPhases:
-    """protocol.md section 2: nothing before `initialize`, and after `shutdown` only `exit`."""
+    """DM-001 and protocol.md section 2: nothing before `initialize`, and after `shutdown` only `exit`."""
 
     @pytest.mark.parametrize("method", ["textDocument/hover", "shutdown", "no/such"])
     async def test_before_initialize_requests_are_refused(self, editor: Editor, method: str) -> None:
@@ -209,7 +210,7 @@ class TestAnswers:
         assert len(editor.channel.sent) == before
 
     async def test_a_member_named_jsonrpc_inside_params_is_a_member(self, editor: Editor) -> None:
-        """pygls takes every object with that member for a message."""
+        """By itself pygls takes every object with that member for a message."""
         editor.initialize()
         nested = {"jsonrpc": "2.0", "id": 9, "method": "shutdown"}
         assert editor.ask("textDocument/hover", **PLACE, workDoneToken="t", extra=nested)["result"] is None
@@ -256,8 +257,9 @@ class TestAnswers:
         self, editor: Editor, caplog: pytest.LogCaptureFixture
     ) -> None:
         editor.initialize()
-        with caplog.at_level("DEBUG", logger="stateward"):
-            editor.change(URI, 2, {"text": TEXT})
+        editor.change("file:///w/README.md", 2, {"text": TEXT})
+        assert not caplog.text
+        editor.change(URI, 2, {"text": TEXT})
 
         assert not editor.session.buffers
         assert "not open" in caplog.text
@@ -273,7 +275,7 @@ class TestAnswers:
 
 
 async def test_a_session_that_is_gone_leaves_nothing_behind() -> None:
-    """pygls keeps the protocol object of every connection in the caches of its methods."""
+    """By itself pygls keeps the protocol object of every connection in the caches of its methods."""
     editor = Editor()
     editor.initialize({}, "file:///w")
     editor.open(URI, TEXT)

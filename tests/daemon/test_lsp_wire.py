@@ -7,8 +7,8 @@ import logging
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from editor import Channel
 
+from editor import Channel
 from stateward_daemon.lsp import wire
 from stateward_protocol.errors import WireError
 
@@ -114,7 +114,7 @@ class TestRequestsOfTheClient:
         }
 
     async def test_nothing_is_kept_of_notifications(self, open_: Wire) -> None:
-        """pygls keeps a future of every one that a generator handles, its own text sync among them."""
+        """By itself pygls keeps a future of every one that a generator handles, its own text sync among them."""
         open_.serve("textDocument/didClose", lambda _params: None)
         for _ in range(3):
             open_.receive({"method": "textDocument/didClose", "params": {"textDocument": {"uri": "file:///x"}}})

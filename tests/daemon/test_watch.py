@@ -6,6 +6,7 @@ import asyncio
 import os
 import shutil
 from typing import TYPE_CHECKING, Any
+from unittest.mock import Mock
 
 import pytest
 
@@ -77,6 +78,11 @@ def replace(path: Path, text: str) -> None:
     draft.replace(path)
 
 
+def delete(path: Path) -> None:
+    """Delete a file."""
+    path.unlink()
+
+
 def overwrite_unseen(path: Path, text: str) -> None:
     """Save in place with the size and the time of the old content."""
     before = path.stat()
@@ -89,7 +95,7 @@ def overwrite_unseen(path: Path, text: str) -> None:
 
 @pytest.mark.usefixtures("no_safety_check")
 class TestByEvents:
-    """Field case 37, through the file system's events alone."""
+    """DM-006 and field case 37, through the file system's events alone."""
 
     async def test_the_second_rename_save_is_noticed_like_the_first(self, watching: Watch, goal: Path) -> None:
         watching.watcher.add(goal)
@@ -111,7 +117,7 @@ class TestByEvents:
 
     async def test_deletion_and_return_are_two_changes(self, watching: Watch, goal: Path) -> None:
         watching.watcher.add(goal)
-        goal.unlink()
+        delete(goal)
         assert await watching.next() == goal
         replace(goal, "old")
         assert await watching.next() == goal
@@ -120,8 +126,8 @@ class TestByEvents:
         watching.watcher.add(goal)
         await watching.standing(goal)
 
-        (goal.parent / "other.md").write_text("not watched")
-        goal.read_text()
+        replace(goal.with_name("other.md"), "not watched")
+        watching.watcher._digest(goal)
         with pytest.raises(TimeoutError):
             await asyncio.wait_for(watching.reported.get(), 10 * watch.STEP_MS / 1000)
 
@@ -189,7 +195,7 @@ class TestDirectories:
 
 @pytest.mark.usefixtures("no_events")
 class TestWithoutEvents:
-    """What the events miss, the safety check finds."""
+    """DM-006: what the events miss, because their queue ran over or there are none, the safety check finds."""
 
     async def test_every_kind_of_save_is_noticed(self, watching: Watch, goal: Path) -> None:
         watching.watcher.add(goal)
@@ -197,7 +203,7 @@ class TestWithoutEvents:
         assert await watching.next() == goal
         overwrite_unseen(goal, "FIRST")
         assert await watching.next() == goal
-        goal.unlink()
+        delete(goal)
         assert await watching.next() == goal
         replace(goal, "old")
         assert await watching.next() == goal
@@ -222,9 +228,8 @@ class TestLook:
     @staticmethod
     def look(path: Path, before: watch._Sight | None) -> tuple[watch._Sight, int]:
         """Return what is seen, and how often the content was read."""
-        reads: list[Path] = []
-        sight = watch._look(path, before, lambda read: reads.append(read) or "digest")
-        return sight, len(reads)
+        digest = Mock(return_value="digest")
+        return watch._look(path, before, digest), digest.call_count
 
     def test_an_old_stamp_spares_the_reading(self, goal: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(watch, "YOUNG_STAMP_NS", -1)

@@ -182,6 +182,14 @@ class TestReading:
             other = read_document("\ufeff" + plain.replace("\n", terminator))
             assert other.projection == read_document(plain).projection
 
+    def test_half_a_character_in_a_buffer_makes_nothing_fail(self) -> None:
+        row = read_document("## Agent Todo\n- [ ] \ud800\n  <!-- loopx:todo note=\ud800%20 -->\n").todos[0]
+        refusal = read_document("\ud800\n<!-- loopx:todo-region-v0 -->").refusal
+
+        assert TODO_ID.fullmatch(row.todo_id)
+        assert refusal is not None
+        assert refusal.byte_offset == 4
+
 
 class TestVisibleDocument:
     """Fenced examples, frontmatter and comments of several lines cannot supply tasks or edit anchors (LX-072)."""

@@ -1,22 +1,21 @@
-"""Laws of paths, values, overlays and patches, searched for counterexamples."""
+"""Laws of values, overlays, patches and replay, searched for counterexamples."""
 
 from __future__ import annotations
 
 import copy
 import json
-import re
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from stateward_engine.errors import MalformedPath, RequestError
+from stateward_engine.errors import RequestError
 from stateward_engine.json_value import canonical, equal, utf16_length
 from stateward_engine.state.draft import Draft
 from stateward_engine.state.overlay import effective
 from stateward_engine.state.patch import apply, net, parse_patch
-from stateward_engine.state.paths import NAME, NUMBER, ROOTS, Index, Member, Path, Range, parse, render
+from stateward_engine.state.paths import NAME
 from stateward_engine.state.read import ReadRequest, read
 from stateward_engine.state.transition import Configure, PatchState, Repeat, decide, from_entry
 from stateward_engine.state.view import PATCHABLE_PLANES, PLANES, SCOPES, Identity, Scope, Selection, View
@@ -188,82 +187,6 @@ class TestNetLaws:
         record = net(before, after, patch)
 
         assert equal(net(before, apply(before, record), record), record)
-
-
-GRAMMAR: Final = re.compile(
-    r"(?:(?:effective|global|cwd|session)(?:\[{n}\])?(?:\.{name}{selectors})?"
-    r"|(?:intents|strategy|tactics|artifacts|response|lazy){selectors})".format(
-        n=f"(?:{NUMBER.pattern})",
-        name=NAME.pattern,
-        selectors=rf"(?:\.{NAME.pattern}|\[(?:{NUMBER.pattern})\]"
-        rf"|\[(?:{NUMBER.pattern})(?::|\.\.)(?:{NUMBER.pattern})\](?!\.))*",
-    )
-)
-names = st.sampled_from(["lazy", "a", "_", "$", "a-b_$9", "length"])
-numbers = st.sampled_from(["0", "1", "10", "9" * 30])
-selectors = st.builds(Member, names) | st.builds(Index, numbers) | st.builds(Range, numbers, numbers)
-crumbs = st.sampled_from(
-    [
-        "effective",
-        "cwd",
-        "lazy",
-        "tactics",
-        ".",
-        ".",
-        "a",
-        "-",
-        "[",
-        "]",
-        "[",
-        "]",
-        "0",
-        "01",
-        "10",
-        ":",
-        "..",
-        "é",
-        " ",
-        "\n",
-        "\ud83d",
-        "٣",
-    ]
-)
-
-
-@st.composite
-def paths(draw: st.DrawFn) -> Path:
-    rest = draw(st.lists(selectors, max_size=4))
-    chain: list[Member | Index | Range] = [Member(draw(st.sampled_from(PLANES)))]
-    for selector in rest:
-        if not (isinstance(chain[-1], Range) and isinstance(selector, Member)):
-            chain.append(selector)
-    root = draw(st.none() | st.sampled_from(ROOTS))
-    if root is None:
-        return Path(None, "0", tuple(chain))
-    offset = draw(st.none() | numbers)
-    return Path(root, offset or "0", tuple(chain) if draw(st.booleans()) else (), indexed=offset is not None)
-
-
-class TestPathLaws:
-    """state.md, section 3: "The whole string must match", and everything else is `malformed_path` (SF-131)."""
-
-    @searching
-    @given(paths())
-    def test_a_rendered_path_parses_to_itself(self, path: Path) -> None:
-        assert parse(render(path)) == path
-        assert parse(render(path)).indexed == path.indexed
-
-    @settings(searching, max_examples=150)
-    @given(st.lists(crumbs, max_size=9).map("".join) | st.text())
-    def test_any_text_is_a_path_or_says_where_it_is_not(self, text: str) -> None:
-        if GRAMMAR.fullmatch(text):
-            assert parse(text).source == text
-            assert render(parse(text)) == text.replace("..", ":")
-        else:
-            with pytest.raises(MalformedPath) as caught:
-                parse(text)
-            assert caught.value.source == text
-            assert 0 <= caught.value.at <= len(text)
 
 
 class TestValueLaws:

@@ -39,7 +39,7 @@ def test_a_second_opener_is_refused_naming_the_process(store: Store, place: Path
     with pytest.raises(StoreUnavailable, match=f"in use by process {os.getpid()}") as refusal:
         open_store(place)
 
-    assert refusal.value.facts == {"outcome": "refused", "pid": os.getpid()}
+    assert refusal.value.facts == {"outcome": "refused", "reason_code": "lock_held", "pid": os.getpid()}
 
 
 def test_an_opener_in_another_process_is_refused_until_the_holder_is_gone(place: Path) -> None:
@@ -57,8 +57,29 @@ def test_an_opener_in_another_process_is_refused_until_the_holder_is_gone(place:
     open_store(place).close()
 
 
-def test_a_reader_is_not_refused_by_the_lock(store: Store, place: Path) -> None:
-    assert open_store(place, read_only=True).view == store.view
+def test_a_reader_in_process_waits_for_no_writer_and_is_refused_beside_one(store: Store, place: Path) -> None:
+    """There is never a second copy of the truth that falls behind the first."""
+    with pytest.raises(StoreUnavailable, match=f"in use by process {os.getpid()}"):
+        open_store(place, read_only=True)
+
+    view = store.view
+    store.close()
+    assert open_store(place, read_only=True).view == view
+
+
+def test_a_reader_gives_the_lock_back(place: Path) -> None:
+    open_store(place).close()
+    open_store(place, read_only=True)
+
+    open_store(place).close()
+
+
+def test_the_starter_lock_is_no_foreign_file(place: Path) -> None:
+    """Whoever starts a daemon takes turns in the directory before it is a store."""
+    place.mkdir(mode=0o700)
+    (place / "start.lock").touch(mode=0o600)
+
+    open_store(place).close()
 
 
 @pytest.mark.parametrize("content", [b"", b"not json", b"[]", b'{"pid": "x"}', b"\xff"])

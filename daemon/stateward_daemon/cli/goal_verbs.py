@@ -85,6 +85,8 @@ def _expanded(names: list[str]) -> Iterator[str]:
 def _bytes_of(name: str) -> bytes:
     if name == STANDARD_INPUT:
         return sys.stdin.buffer.read()
+    if Path(name).is_dir():
+        raise UsageFault(f"{name} is a directory; name a file, or a pattern such as '{name}/**/ACTIVE_GOAL_STATE.md'")
     try:
         return read_file(Path(name))
     except WireError as error:

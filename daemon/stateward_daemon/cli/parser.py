@@ -40,6 +40,8 @@ class VerbParser(argparse.ArgumentParser):
         """
         super().__init__(prog=f"stateward {name}", description=summary, allow_abbrev=False, add_help=False)
         self._example = example
+        # For the verbs that have no such option.
+        self.set_defaults(json=False)
         self.add_argument("--help", action="help", help="Show this text.")
 
     def error(self, message: str) -> NoReturn:
@@ -74,7 +76,7 @@ def _described(invocation: str, meaning: str, width: int) -> Iterator[str]:
 
     indent = " " * _HELP_COLUMN
     first = f"  {invocation}"
-    lines = textwrap.wrap(meaning, width - _HELP_COLUMN)
+    lines = textwrap.wrap(meaning, width - _HELP_COLUMN, break_on_hyphens=False)
     if len(first) + 2 <= _HELP_COLUMN:
         yield first.ljust(_HELP_COLUMN) + lines.pop(0)
     else:
@@ -90,8 +92,8 @@ def add_json_option(parser: VerbParser) -> None:
     parser.add_argument("--json", action="store_true", help="Print JSON on standard output.")
 
 
-def add_place_options(parser: VerbParser) -> None:
-    """Add which store is meant and how long to wait for its daemon."""
+def add_store_options(parser: VerbParser) -> None:
+    """Add which store is meant."""
     parser.add_argument(
         "--store", metavar="DIRECTORY", help="The store.  [default: STATEWARD_STORE, else the user's data directory]"
     )
@@ -100,6 +102,11 @@ def add_place_options(parser: VerbParser) -> None:
         metavar="PATH",
         help="Where a daemon that is started listens.  [default: STATEWARD_SOCKET, else a private runtime directory]",
     )
+
+
+def add_place_options(parser: VerbParser) -> None:
+    """Add which store is meant and how long to wait for its daemon."""
+    add_store_options(parser)
     parser.add_argument(
         "--timeout",
         metavar="SECONDS",

@@ -123,6 +123,8 @@ def _example_call(verb: str, example: object) -> str:
     """Return an example in the words of the verb that failed, where it is an argument of that verb."""
     if verb in ("read", "browse") and isinstance(example, str):
         return f"stateward {verb} {shlex.quote(example)}"
+    if verb in ("read", "browse") and isinstance(example, dict) and isinstance(example.get("path"), str):
+        return f"stateward read {shlex.quote(example['path'])} --projection {example.get('projection', 'value')}"
     if verb == "patch" and isinstance(example, dict):
         return f"stateward patch {shlex.quote(_fact_text(example.get('patch', example)))}"
     return _fact_text(example)

@@ -6,7 +6,13 @@ import importlib
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from stateward_daemon.cli.exits import UsageFault
-from stateward_daemon.cli.parser import VerbParser, add_json_option, add_place_options, add_state_options
+from stateward_daemon.cli.parser import (
+    VerbParser,
+    add_json_option,
+    add_place_options,
+    add_state_options,
+    add_store_options,
+)
 
 if TYPE_CHECKING:
     from argparse import Namespace
@@ -133,9 +139,7 @@ def _daemon_logs(parser: VerbParser) -> None:
 
 
 def _lsp(parser: VerbParser) -> None:
-    parser.add_argument(
-        "--stdio", action="store_true", help="Accepted because editors pass it; it is the only way."
-    )
+    parser.add_argument("--stdio", action="store_true", help="Accepted because editors pass it; it is the only way.")
 
 
 # -- the table -------------------------------------------------------------------------------------------------------
@@ -231,7 +235,7 @@ VERBS: Final[dict[str, Verb]] = {
             "daemon_verbs:run",
             "Serve a store in the foreground until told to stop. Each setting is also read from STATEWARD_<NAME>.",
             "stateward daemon run --idle-exit-s 0",
-            (_daemon_run, *_PLACE),
+            (_daemon_run, add_store_options),
         ),
         Verb(
             "daemon start",
@@ -259,14 +263,14 @@ VERBS: Final[dict[str, Verb]] = {
             "daemon_verbs:logs",
             "Show the end of the daemon's log.",
             "stateward daemon logs --lines 20",
-            (_daemon_logs, *_PLACE),
+            (_daemon_logs, add_store_options),
         ),
         Verb(
             "lsp",
             "daemon_verbs:lsp",
             "Serve an editor over standard input and output, joined to the daemon of the store. Editors run this.",
             "stateward lsp",
-            (_lsp, *_PLACE),
+            (_lsp, add_place_options),
         ),
     )
 }

@@ -18,7 +18,7 @@ DIRECTORIES_MAX: Final = 20_000
 # Goals that one folder contributes; each is watched, read and shown.
 DOCUMENTS_MAX: Final = 500
 # Full of other people's files. Hidden directories, `.git` and `.venv` among them, are skipped anyway.
-SKIPPED: Final = frozenset({"node_modules", "__pycache__", "venv", "site-packages", "target", "build", "dist"})
+SKIPPED: Final = frozenset({"node_modules", "venv", "__pycache__"})
 
 
 def find_goal_documents(folder: Path) -> list[Path]:

@@ -139,6 +139,19 @@ class LspSession:
         path = goal_path_of(uri)
         return None if path is None else self.documents.digest(path)
 
+    def shown_version(self, uri: str) -> int | None:
+        """Return the version of the client's text that `shown` is about, or `None` when it is about the file.
+
+        By a version the editor drops what is about another text than it shows. What is about the file has none: the
+        buffer's number is that of the text which the file has replaced.
+        """
+        buffer = self.buffers.get(uri)
+        return None if buffer is None or buffer.follows_file else buffer.version
+
+    def looks_after(self, uri: str) -> bool:
+        """Tell whether the client works with a document: has it open or in a folder."""
+        return uri in self.buffers or uri in self.folders.goals.values()
+
     def reading(self, uri: str) -> Reading | None:
         """Return the text that the client's positions are about, or `None` when there is none to be read."""
         if uri in self.buffers:
@@ -205,15 +218,9 @@ class LspSession:
             return None
 
     def _publish(self, uri: str) -> None:
-        buffer = self.buffers.get(uri)
-        is_ours = buffer is not None or uri in self.folders.goals.values()
-        items = diagnose(self.shown(uri), uri, self.client) if is_ours else []
-        if buffer is None and not items and uri not in self._marked:
+        items = diagnose(self.shown(uri), uri, self.client) if self.looks_after(uri) else []
+        if not items and uri not in self.buffers and uri not in self._marked:
             return
         (self._marked.add if items else self._marked.discard)(uri)
-        # By a version the editor drops what is about another text than it shows. What is about the file has none: the
-        # buffer's number is that of the text which the file has replaced.
-        version = None if buffer is None or buffer.follows_file else buffer.version
-        self._wire.notify(
-            lsp.TEXT_DOCUMENT_PUBLISH_DIAGNOSTICS, lsp.PublishDiagnosticsParams(uri, items, version=version)
-        )
+        params = lsp.PublishDiagnosticsParams(uri, items, version=self.shown_version(uri))
+        self._wire.notify(lsp.TEXT_DOCUMENT_PUBLISH_DIAGNOSTICS, params)

@@ -136,7 +136,7 @@ def open_store(
 
     Args:
         path: The store's directory, absolute or relative to the working directory.
-        read_only: Take no lock and write nothing: for one process to read while no other has the store open.
+        read_only: Write nothing and take the lock only to read: the view stays as it was then.
             Where there is no store, the view is empty.
         now: The clock; RFC 3339 text in UTC.
         deliver: Where views are published and outcomes answered; see `Writer`.
@@ -172,7 +172,7 @@ def _view_at(path: Path) -> View:
         directory = Directory.open(path, create=False)
     except FileNotFoundError:
         return View()
-    with directory:
+    with directory, Lock.shared(directory):
         return read_view(directory)
 
 

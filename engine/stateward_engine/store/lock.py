@@ -17,11 +17,14 @@ from typing import TYPE_CHECKING, Final
 from stateward_engine.errors import StoreUnavailable, TooLarge
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from typing import Self
 
     from stateward_engine.store.directory import Directory
 
 LOCK_NAME: Final = "lock"
+# Where clients that start a daemon take turns; the store itself has no use for it.
+STARTER_LOCK_NAME: Final = "start.lock"
 # Room for a socket path of 107 bytes in which every character needs an escape of three times its size.
 ANNOUNCEMENT_BYTES: Final = 512
 
@@ -43,7 +46,7 @@ class Lock:
         """
         descriptor = directory.open_file(LOCK_NAME, os.O_RDWR | os.O_CREAT)
         try:
-            _take(descriptor, directory)
+            _take(descriptor, directory, fcntl.LOCK_EX)
             lock = cls(descriptor)
             # At once, so that nobody is told the process id of the holder before us.
             lock.announce(pid=os.getpid())
@@ -51,6 +54,27 @@ class Lock:
             os.close(descriptor)
             raise
         return lock
+
+    @classmethod
+    @contextlib.contextmanager
+    def shared(cls, directory: Directory) -> Iterator[None]:
+        """Keep writers out while this process reads, without waiting; other readers may come in.
+
+        A directory without a lock file has never had a writer.
+
+        Raises:
+            StoreUnavailable: As for `acquire`.
+        """
+        try:
+            descriptor = directory.open_file(LOCK_NAME, os.O_RDONLY)
+        except FileNotFoundError:
+            yield
+            return
+        try:
+            _take(descriptor, directory, fcntl.LOCK_SH)
+            yield
+        finally:
+            os.close(descriptor)
 
     def announce(self, *, pid: int, socket: str | None = None, version: str | None = None) -> None:
         """Tell others who holds the store and where it listens.
@@ -81,9 +105,9 @@ class Lock:
         os.pwrite(self._descriptor, text.ljust(ANNOUNCEMENT_BYTES - 1).encode("ascii") + b"\n", 0)
 
 
-def _take(descriptor: int, directory: Directory) -> None:
+def _take(descriptor: int, directory: Directory, kind: int) -> None:
     try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        fcntl.flock(descriptor, kind | fcntl.LOCK_NB)
     except BlockingIOError as error:
         raise _held_by(_announced_pid(descriptor), directory) from error
 
@@ -101,5 +125,7 @@ def _announced_pid(descriptor: int) -> int | None:
 def _held_by(pid: int | None, directory: Directory) -> StoreUnavailable:
     holder = f"process {pid}" if pid is not None else "another process"
     return StoreUnavailable(
-        f"the store {directory.path} is in use by {holder}; connect to that one or stop it first", pid=pid
+        f"the store {directory.path} is in use by {holder}; connect to that one or stop it first",
+        reason_code="lock_held",
+        pid=pid,
     )

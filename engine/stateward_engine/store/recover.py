@@ -17,7 +17,7 @@ from stateward_engine.state.view import View
 from stateward_engine.store.directory import TEMPORARY_SUFFIX
 from stateward_engine.store.disk_file import DiskFile
 from stateward_engine.store.journal import Journal
-from stateward_engine.store.lock import LOCK_NAME
+from stateward_engine.store.lock import LOCK_NAME, STARTER_LOCK_NAME
 from stateward_engine.store.scan import FRESH_JOURNAL, corrupt, entries, scan
 
 if TYPE_CHECKING:
@@ -68,7 +68,7 @@ def recover(directory: Directory) -> Recovered:
 
 
 def read_view(directory: Directory) -> View:
-    """Return the view of a store that no process holds, without a lock and without writing.
+    """Return the view of a store that nobody writes to meanwhile, without writing.
 
     A torn tail is ignored; it stays for the next owner to cut.
 
@@ -119,7 +119,7 @@ def _is_unused(directory: Directory) -> bool:
             file=FORMAT_NAME,
             offset=0,
         )
-    ours = {LOCK_NAME, JOURNAL_DIRECTORY, FORMAT_NAME + TEMPORARY_SUFFIX}
+    ours = {LOCK_NAME, STARTER_LOCK_NAME, JOURNAL_DIRECTORY, FORMAT_NAME + TEMPORARY_SUFFIX}
     if foreign := set(directory.names()) - ours:
         raise StoreUnavailable(
             f"{directory.path} is not a store and not empty (it holds {len(foreign)} other names); "

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from stateward_daemon.lsp.uris import goal_path_of
+
 if TYPE_CHECKING:
     from lsprotocol import types as lsp
 
@@ -15,7 +17,9 @@ def handle(session: LspSession, params: lsp.DidChangeTextDocumentParams) -> None
     uri = params.text_document.uri
     buffer = session.buffers.get(uri)
     if buffer is None:
-        session.log.debug("edits of a document that is not open were ignored")
+        # Editors send the edits of other documents too, a line in the log per key.
+        if goal_path_of(uri) is not None:
+            session.log.warning("edits of a goal document that is not open were ignored")
         return
     buffer.edit(params.content_changes, params.text_document.version)
     session.push(uri)

@@ -24,10 +24,8 @@ def handle(session: LspSession, params: lsp.WorkspaceDiagnosticParams) -> lsp.Wo
 
 
 def _report(session: LspSession, uri: str, known_id: str | None) -> Report | None:
-    buffer = session.buffers.get(uri)
-    version = None if buffer is None or buffer.follows_file else buffer.version
-    is_ours = buffer is not None or uri in session.folders.goals.values()
-    shown_id = session.shown_id(uri) if is_ours else None
+    shown_id = session.shown_id(uri) if session.looks_after(uri) else None
+    version = session.shown_version(uri)
     if shown_id is None:
         return None if known_id is None else lsp.WorkspaceFullDocumentDiagnosticReport(uri, [])
     if shown_id == known_id:

@@ -1,0 +1,78 @@
+"""The same methods without a daemon: in this process, on the same store, under the same lock.
+
+Reads open the store to read and neither repair nor rewrite it; the first mutation opens it for writing and keeps it,
+until the transport is closed. While a daemon runs, both are refused, naming its process: there is never a second copy
+of the truth.
+"""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from stateward_daemon import convert, dispatch
+from stateward_daemon.host import Caller, Host
+from stateward_daemon.settings import Settings
+from stateward_engine.errors import EngineError
+from stateward_engine.store.ledger import Store, open_store
+from stateward_protocol.methods import Kind
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+class EmbeddedTransport:
+    """Answers calls as a connection does, one at a time."""
+
+    def __init__(self, store: Path) -> None:
+        """Open `store` to read.
+
+        Raises:
+            WireError: A daemon holds it, or it cannot be read.
+        """
+        self._path = store
+        self._writable = False
+        host = Host(store=self._open(read_only=True), store_path=store, settings=Settings.from_environment())
+        self._caller: Caller = host.admit(os.getpid())
+
+    def call(self, method: str, params: dict[str, Any]) -> Any:  # noqa: ANN401 - a result as JSON
+        """Answer one call.
+
+        Raises:
+            WireError: The refusal.
+        """
+        row = dispatch.find_method(method)
+        if row is None:
+            raise dispatch.unknown_method(method)
+        try:
+            result = dispatch.prepare(self._caller, row, params).run()
+            if row.kind is Kind.WRITE:
+                result = self._store_for_writing().commit_now(result).receipt
+        except EngineError as error:
+            raise convert.wire_error(error) from None
+        return msgspec.to_builtins(result)
+
+    def close(self) -> None:
+        """Give the store back."""
+        self._caller.host.store.close()
+
+    def _store_for_writing(self) -> Store:
+        host = self._caller.host
+        if not self._writable:
+            host.store.close()
+            host.store = self._open(read_only=False)
+            self._writable = True
+        return host.store
+
+    def _open(self, *, read_only: bool) -> Store:
+        try:
+            return open_store(self._path, read_only=read_only)
+        except EngineError as error:
+            raise convert.wire_error(error) from None
+
+
+def open_transport(store: Path) -> EmbeddedTransport:
+    """Return a transport that serves `store` in this process; see `stateward.connect`."""
+    return EmbeddedTransport(store)

@@ -1,0 +1,600 @@
+"""protocol.md section 6: the command line, with a stand-in for the daemon or none."""
+
+from __future__ import annotations
+
+import io
+import json
+import subprocess
+import sys
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from stand_in import Message, StandIn, attached, refusal, result
+from stateward.location import Announcement, announcement_bytes, log_path
+from stateward_daemon.cli import main
+from stateward_daemon.cli.linter import count_line
+from stateward_daemon.cli.printing import columns, paint
+from stateward_protocol import __version__
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from pathlib import Path
+
+Answer = "Callable[[Message], list[Message]]"
+
+GOAL = """\
+---
+status: active
+---
+# Goal
+
+## Next Action
+
+- go on
+
+## Agent Todo
+
+- [ ] 工作 one
+  <!-- loopx:todo todo_id=todo_dup -->
+- [ ] two \x1b[31m
+  <!-- loopx:todo todo_id=todo_dup -->
+"""
+CLEAN = GOAL.replace("two \x1b[31m", "two").replace("todo_dup", "todo_first", 1).replace("todo_dup", "todo_second")
+
+
+@pytest.fixture
+def serve(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[Any], StandIn]]:
+    """Put a stand-in where the command line finds its daemon."""
+    started: list[StandIn] = []
+
+    def start(answer: Callable[[Message], list[Message]]) -> StandIn:
+        def with_attach(message: Message) -> list[Message]:
+            return attached(message) if message["method"] == "attach" else answer(message)
+
+        started.append(StandIn(folder / "d.sock", with_attach))
+        (folder / "store").mkdir()
+        announced = Announcement(42, str(folder / "d.sock"), __version__)
+        (folder / "store/lock").write_bytes(announcement_bytes(announced))
+        monkeypatch.setenv("STATEWARD_STORE", str(folder / "store"))
+        return started[-1]
+
+    yield start
+    for stand_in in started:
+        stand_in.close()
+
+
+def params_of(stand_in: StandIn, method: str) -> Any:
+    return next(message["params"] for _, message in stand_in.received if message["method"] == method)
+
+
+class Printed:
+    """What one command printed."""
+
+    def __init__(self, status: int, capsys: pytest.CaptureFixture[str]) -> None:
+        self.status = status
+        self.out, self.err = capsys.readouterr()
+
+    @property
+    def json(self) -> Any:
+        return json.loads(self.out)
+
+
+@pytest.fixture
+def run(capsys: pytest.CaptureFixture[str]) -> Callable[..., Printed]:
+    return lambda *arguments: Printed(main(arguments), capsys)
+
+
+class TestUsage:
+    """Exit status 2, and a message that says what to do."""
+
+    @pytest.mark.parametrize(
+        ("arguments", "said"),
+        [
+            (["raed", "x"], "did you mean stateward read?"),
+            (["goal"], "did you mean stateward goal"),
+            (["goal", "chekc", "x"], "did you mean stateward goal check?"),
+            (["--frobnicate"], "there is no verb --frobnicate"),
+            (["read"], "required: PATH..."),
+            (["read", "cwd", "--projection", "all"], "invalid choice: 'all'"),
+            (["read", "cwd", "--proj", "keys"], "unrecognized arguments: --proj"),
+            (["read", "cwd", "--wanted", "cwd,project"], "owners are global, cwd, session"),
+            (["read", "cwd", "--timeout", "soon"], "seconds are a number above 0"),
+            (["read", "cwd", "--timeout", "nan"], "seconds are a number above 0"),
+            (["read", "cwd", "--timeout", "inf"], "seconds are a number above 0"),
+            (["patch", "{"], "the given JSON is not JSON"),
+            (["patch", '{"a":1,"a":2}'], "two members of the same name"),
+            (["configure"], "required: --history-limit"),
+            (["import", "/nowhere/state.json"], "/nowhere/state.json cannot be read"),
+            (["daemon", "run", "--idle-exit-s", "soon"], "see stateward daemon run --help"),
+        ],
+    )
+    def test_a_wrong_command_line_is_refused(self, run: Any, arguments: list[str], said: str) -> None:
+        printed = run(*arguments)
+
+        assert (printed.status, printed.out) == (2, "")
+        assert said in printed.err
+        assert printed.err.startswith("stateward: ")
+
+    def test_nothing_at_all_shows_the_verbs_and_is_a_usage_fault(self, run: Any) -> None:
+        printed = run()
+
+        assert (printed.status, printed.out) == (2, "")
+        assert "stateward VERB" in printed.err
+
+    def test_help_and_version_are_answers(self, run: Any, capsys: pytest.CaptureFixture[str]) -> None:
+        assert run("--version").out == f"stateward {__version__}\n"
+        assert "Verbs:" in run("--help").out
+        with pytest.raises(SystemExit) as ended:
+            main(["read", "--help"])
+        assert ended.value.code == 0
+        assert capsys.readouterr().out.startswith("Usage: stateward read [OPTIONS] PATH...")
+
+    def test_arguments_are_escaped_in_complaints(self, run: Any) -> None:
+        """Security row 24."""
+        assert "\x1b" not in run("re\x1b[31mad").err
+        assert "\x1b" not in run("read", "x", "--\x1b[31m").err
+
+
+class TestReading:
+    def test_a_value_is_printed_as_indented_json(self, run: Any, serve: Any) -> None:
+        stand_in = serve(lambda message: result(message, {"value": {"next": ["工作"]}}))
+        printed = run("read", "effective.tactics", "--session", "s1", "--wanted", "cwd,session")
+
+        assert (printed.status, printed.err) == (0, "")
+        assert printed.out == '{\n  "next": [\n    "工作"\n  ]\n}\n'
+        assert params_of(stand_in, "read_state") == {"path": "effective.tactics", "projection": "value"}
+        attach = params_of(stand_in, "attach")
+        assert (attach["session"], attach["wanted"], attach["client"]["name"]) == (
+            "s1",
+            ["cwd", "session"],
+            "stateward-cli",
+        )
+
+    def test_several_paths_are_one_batch_wherever_the_options_stand(self, run: Any, serve: Any) -> None:
+        stand_in = serve(lambda message: result(message, {"meta": [], "keys": []}))
+        printed = run("read", "cwd", "--projection", "keys", "global", "--json")
+
+        assert params_of(stand_in, "read_state") == {"paths": ["cwd", "global"], "projection": "keys"}
+        assert printed.json == {"meta": [], "keys": []}
+
+    def test_a_hint_is_a_note_beside_the_value(self, run: Any, serve: Any) -> None:
+        hint = {"type": "dangling-reference", "message": "not here\x1b", "paths": ["cwd.tactics.note"]}
+        serve(lambda message: result(message, {"value": None, "hint": [hint]}))
+        printed = run("read", "cwd.lazy.gone")
+
+        assert printed.out == "null\n"
+        assert printed.err == "hint: not here\\u001b\n  cwd.tactics.note\n"
+
+    def test_state_cannot_drive_the_terminal(self, run: Any, serve: Any) -> None:
+        """Security row 24: as JSON of the same value."""
+        hostile = {"a\x9b2J": "\x1b]0;x\x07 \u202e \u2028"}
+        serve(lambda message: result(message, {"value": hostile}))
+        for arguments in (["read", "cwd"], ["read", "cwd", "--json"]):
+            printed = run(*arguments)
+            assert printed.out.replace("\n", "").isprintable()
+            assert printed.json in (hostile, {"value": hostile})
+
+    def test_browsing_shows_keys_kinds_and_how_to_go_on(self, run: Any, serve: Any) -> None:
+        answer = {"meta": {"type": "object", "size": 3}, "keys": {"a.md": "string", "rules": "array", "工作": "object"}}
+        stand_in = serve(lambda message: result(message, answer))
+        printed = run("browse", "cwd.lazy")
+
+        assert printed.out == 'cwd.lazy  object of 3\n  "a.md"  string\n  rules   array\n  "工作"  object\n'
+        assert printed.err == "go on with: stateward browse 'cwd.lazy.rules'\n"
+        assert params_of(stand_in, "read_state") == {"path": "cwd.lazy", "projection": "keys"}
+
+    @pytest.mark.parametrize(
+        ("meta", "onward"),
+        [
+            ({"type": "array", "length": 2}, "stateward browse 'cwd.lazy[0]'"),
+            ({"type": "array", "length": 0}, "stateward read 'cwd.lazy'"),
+            ({"type": "string", "length": 5}, "stateward read 'cwd.lazy'"),
+            ({"type": "number"}, "stateward read 'cwd.lazy'"),
+        ],
+    )
+    def test_what_has_no_keys_is_indexed_or_read(self, run: Any, serve: Any, meta: Any, onward: str) -> None:
+        serve(lambda message: result(message, {"meta": meta, "keys": []}))
+
+        assert run("browse", "cwd.lazy").err.endswith(f": {onward}\n")
+
+    def test_browsing_without_a_path_shows_the_wanted_scopes(self, run: Any, serve: Any) -> None:
+        meta = {"type": "object", "size": 1}
+        stand_in = serve(lambda message: result(message, {"meta": [meta] * 2, "keys": [{"lazy": "object"}] * 2}))
+        printed = run("browse", "--wanted", "global")
+
+        assert params_of(stand_in, "read_state")["paths"] == ["effective", "global"]
+        assert printed.out == "effective  object of 1\n  lazy  object\nglobal  object of 1\n  lazy  object\n"
+
+    def test_status_of_the_state_names_what_is_not_well(self, run: Any, serve: Any) -> None:
+        health = {"global": {"ok": True, "reason": None}, "cwd": {"ok": False, "reason": "bad \x1b checksum"}}
+        answer = {"revision": "G1/C2", "boundaries": 3, "scopes": health, "writer": {"ok": True, "reason": None}}
+        serve(lambda message: result(message, answer))
+        printed = run("state-status")
+
+        assert "revision    G1/C2\n" in printed.out
+        assert "cwd         not ok: bad \\u001b checksum\n" in printed.out
+
+
+class TestWriting:
+    def test_a_patch_is_sent_with_its_conditions(self, run: Any, serve: Any) -> None:
+        stand_in = serve(lambda message: result(message, {"changed": ["cwd"]}))
+        printed = run("patch", '{"cwd": {"tactics": null}}', "--idempotency-key", "k", "--if-revision", "C1")
+
+        assert printed.out == "changed cwd\n"
+        assert params_of(stand_in, "patch_state") == {
+            "patch": {"cwd": {"tactics": None}},
+            "idempotency_key": "k",
+            "if_revision": "C1",
+        }
+
+    def test_a_patch_is_read_from_standard_input(self, run: Any, serve: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+        stand_in = serve(lambda message: result(message, {"changed": []}))
+        monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO('{"cwd": {"lazy": "工"}}'.encode())))
+
+        assert run("patch", "-").out == "nothing changed\n"
+        assert params_of(stand_in, "patch_state")["patch"] == {"cwd": {"lazy": "工"}}
+
+    def test_a_number_that_is_not_finite_is_refused_before_anything_is_sent(self, run: Any) -> None:
+        printed = run("patch", '{"cwd": {"x": 1e999}}')
+
+        assert printed.status == 1
+        assert "not finite" in printed.err
+        assert "path: $.cwd.x" in printed.err
+
+    def test_an_export_is_private_and_can_be_imported(self, run: Any, serve: Any, folder: Path) -> None:
+        states = {"scopes": {"cwd": {"tactics": {"a": 1}}}}
+        stand_in = serve(
+            lambda message: result(message, states if message["method"] == "export_state" else {"changed": ["cwd"]})
+        )
+        file = str(folder / "state.json")
+
+        assert run("export", file).err == f"exported cwd to {file}\n"
+        assert (folder / "state.json").stat().st_mode & 0o777 == 0o600
+        assert run("export", "-", "--json").json == states
+        assert run("import", file).out == "changed cwd\n"
+        assert params_of(stand_in, "import_state") == states
+
+    def test_a_setting_is_printed_as_it_is_now(self, run: Any, serve: Any) -> None:
+        serve(lambda message: result(message, {"history_limit": 7}))
+
+        assert run("configure", "--history-limit", "7").out == "history_limit  7\n"
+        assert run("configure", "--history-limit", "7", "--json").json == {"history_limit": 7}
+
+
+class TestRefusals:
+    """Section 4: what was wrong, where, what was wanted, and what a right call looks like."""
+
+    def test_facts_follow_the_message_and_the_example_is_a_command(self, run: Any, serve: Any) -> None:
+        data = {"path": "cwd.lazy.x\x1b", "got": ["a"], "example": "cwd.lazy.memory[0]", "retryable": False}
+        serve(lambda message: refusal(message, "wrong_kind", **data))
+        printed = run("read", "cwd.lazy.x")
+
+        assert (printed.status, printed.out) == (1, "")
+        assert printed.err.splitlines() == [
+            "stateward: refused as wrong_kind",
+            "  path: cwd.lazy.x\\u001b",
+            '  got: ["a"]',
+            "  example: stateward read 'cwd.lazy.memory[0]'",
+        ]
+
+    def test_a_malformed_path_is_drawn_with_a_caret(self, run: Any, serve: Any) -> None:
+        def answer(message: Message) -> list[Message]:
+            refused = refusal(message, "malformed_path", path="cwd.工\t.x", wanted="a name", example="cwd.tactics")
+            refused[0]["error"]["message"] = "expected a name at character 6"
+            return refused
+
+        serve(answer)
+
+        assert run("read", "cwd.工\t.x").err.splitlines() == [
+            "stateward: expected a name at character 6",
+            "  cwd.工\\u0009.x",
+            "              ^"[:14] + "^",
+            "  example: stateward read cwd.tactics",
+        ]
+
+    def test_an_example_of_another_projection_is_a_command(self, run: Any, serve: Any) -> None:
+        serve(lambda message: refusal(message, "missing_path", example={"path": "cwd", "projection": "keys"}))
+
+        assert run("read", "cwd.x").err.endswith("  example: stateward read cwd --projection keys\n")
+
+    def test_an_example_of_a_patch_is_a_command(self, run: Any, serve: Any) -> None:
+        serve(lambda message: refusal(message, "no_op", example={"patch": {"cwd": {"tactics": {"a": 1}}}}))
+
+        assert """  example: stateward patch '{"cwd": {"tactics": {"a": 1}}}'\n""" in run("patch", "{}").err
+
+    def test_as_json_it_is_on_standard_output(self, run: Any, serve: Any) -> None:
+        serve(lambda message: refusal(message, "missing_path", path="cwd.x"))
+        printed = run("read", "cwd.x", "--json")
+
+        assert (printed.status, printed.err) == (1, "")
+        expected = {"category": "missing_path", "message": "refused as missing_path", "path": "cwd.x"}
+        assert printed.json == {"error": expected}
+
+    @pytest.mark.parametrize(
+        ("category", "status"),
+        [
+            ("missing_path", 1),
+            ("invalid_request", 1),
+            ("refused", 1),
+            ("too_large", 1),
+            ("unsafe_document", 1),
+            ("store_unavailable", 3),
+            ("corrupt_store", 3),
+            ("busy", 3),
+        ],
+    )
+    def test_the_exit_status_tells_a_refusal_from_an_outage(
+        self, run: Any, serve: Any, category: str, status: int
+    ) -> None:
+        serve(lambda message: refusal(message, category))
+
+        assert run("configure", "--history-limit", "1").status == status
+
+    def test_without_sockets_a_verb_works_in_process_and_says_so(
+        self, run: Any, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        """Product facts: the same verbs in-process when there is no daemon to be had."""
+        asked: list[Any] = []
+
+        def connect(*_: object, start: str, **__: object) -> Any:
+            asked.append(start)
+            if start == "auto":
+                raise stateward.StatewardError("store_unavailable", "no sockets here", reason_code="no_socket")
+            return stateward.Client(lambda: pytest.fail("not used"))
+
+        import stateward  # noqa: PLC0415 - patched below
+
+        monkeypatch.setattr(stateward, "connect", connect)
+        monkeypatch.setattr(stateward.Client, "ping", lambda _: None)
+        monkeypatch.setattr(stateward.Client, "read_state", lambda *_, **__: {"value": 1})
+        printed = run("read", "cwd")
+
+        assert asked == ["auto", "embedded"]
+        assert (printed.status, printed.out) == (0, "1\n")
+        assert printed.err == "note: no sockets here; working in this process\n"
+
+
+class TestDaemonVerbs:
+    def test_where_names_the_places_without_a_daemon_and_starts_none(self, run: Any, folder: Path) -> None:
+        store = folder / "store"
+        printed = run("where", "--store", str(store), "--json")
+
+        assert printed.status == 0
+        assert printed.json["store"] == str(store)
+        assert printed.json["socket"].startswith(str(folder / "run/stateward/"))
+        assert printed.json["log"] == str(log_path(store))
+        assert printed.json["pid"] is None
+        assert not store.exists()
+
+    def test_where_names_the_socket_that_a_daemon_announced(self, run: Any, serve: Any, folder: Path) -> None:
+        serve(lambda message: result(message, {}))
+
+        assert run("where").out == (
+            f"store   {folder}/store\nsocket  {folder}/d.sock\nlog     {log_path(folder / 'store')}\npid     42\n"
+        )
+
+    def test_where_has_no_socket_when_no_path_fits(
+        self, run: Any, monkeypatch: pytest.MonkeyPatch, folder: Path
+    ) -> None:
+        monkeypatch.setenv("STATEWARD_SOCKET", "/" + "x" * 120)
+        printed = run("where", "--store", str(folder / "store"), "--json")
+
+        assert printed.json["socket"] is None
+        assert "107 bytes" in printed.err
+
+    def test_stopping_what_does_not_run_is_fine(self, run: Any, folder: Path) -> None:
+        printed = run("daemon", "stop", "--store", str(folder / "store"))
+
+        assert (printed.status, printed.err) == (0, "no daemon runs for this store\n")
+
+    def test_stopping_asks_and_tells_when_it_was_not_waited_for(self, run: Any, serve: Any) -> None:
+        stand_in = serve(lambda message: result(message, {"pid": 1}))
+        printed = run("daemon", "stop", "--timeout", "0.05", "--json")
+
+        assert printed.json["ended"] is False
+        assert stand_in.methods() == ["attach", "shutdown_daemon"]
+
+    def test_logs_are_escaped_and_cut_to_the_last_lines(self, run: Any, folder: Path) -> None:
+        """Security row 24: every path that prints."""
+        path = log_path(folder / "store")
+        path.parent.mkdir(parents=True)
+        path.write_bytes(b"one\ntwo \x1b[31m\nthree \xff\n")
+        printed = run("daemon", "logs", "--store", str(folder / "store"), "--lines", "2")
+
+        assert printed.out == "two \\u001b[31m\nthree \N{REPLACEMENT CHARACTER}\n"
+        assert printed.err == f"log: {path}\n"
+
+    def test_a_log_that_is_not_there_yet_is_no_fault(self, run: Any, folder: Path) -> None:
+        assert run("daemon", "logs", "--store", str(folder / "store")).status == 0
+
+    def test_live_connections_are_listed_one_to_a_line(self, run: Any, serve: Any) -> None:
+        connection = {
+            "id": 1, "kind": "agent", "client": "a\x1b", "version": "1", "pid": 7, "cwd": "/p", "session": None,
+            "wanted": ["global", "cwd"],
+        }  # fmt: skip
+        serve(lambda message: result(message, {"connections": [connection]}))
+
+        assert run("sessions").out == "1  agent  a\\u001b 1  pid 7  global,cwd  /p  -\n"
+
+
+@pytest.fixture
+def goal(folder: Path) -> Path:
+    path = folder / "ACTIVE_GOAL_STATE.md"
+    path.write_text(GOAL)
+    return path
+
+
+class TestGoalVerbs:
+    """Section 6: they need neither daemon nor store."""
+
+    def test_text_is_that_of_a_linter(self, run: Any, goal: Path) -> None:
+        """DM-001: a range, a severity, a code; wide characters take two columns, and nothing drives the terminal."""
+        printed = run("goal", "check", str(goal))
+        lines = printed.out.splitlines()
+
+        assert printed.status == 1
+        assert lines[0].startswith(f"{goal}:13:")
+        assert ": error[duplicate_todo_ids] " in lines[0]
+        assert "\x1b" not in printed.out
+        assert printed.err == "2 errors in 1 file\n"
+        noted = [line for line in lines if ": note: " in line]
+        assert len(noted) == 2
+
+    def test_a_mark_stands_below_what_it_marks(self, run: Any, goal: Path) -> None:
+        lines = run("goal", "check", str(goal)).out.splitlines()
+        item = run("goal", "check", str(goal), "--json").json["files"][0]["items"][0]
+        start, end = item["range"]["start"], item["range"]["end"]
+        source = GOAL.splitlines()[start["line"]]
+        marked = source[start["character"] : end["character"] if end["line"] == start["line"] else len(source)]
+
+        assert lines[1] == f"  {source}"
+        assert lines[2] == "  " + " " * columns(source[: start["character"]]) + "^" * columns(marked)
+
+    def test_json_has_the_items_of_the_protocol(self, run: Any, goal: Path) -> None:
+        for arguments in (["--format", "json"], ["--json"]):
+            printed = run("goal", "check", str(goal), *arguments)
+            (file,) = printed.json["files"]
+
+            assert file["path"] == str(goal)
+            assert file["projection_diagnostics"]["errors"][0]["kind"] == "duplicate_todo_ids"
+            assert file["items"][0].keys() == {"range", "severity", "code", "message", "related"}
+            assert printed.err == ""
+
+    def test_a_clean_document_exits_with_0(self, run: Any, goal: Path) -> None:
+        goal.write_text(CLEAN)
+        printed = run("goal", "check", str(goal), "--strict")
+
+        assert (printed.status, printed.out, printed.err) == (0, "", "no problems in 1 file\n")
+
+    def test_a_refused_document_has_no_projection(self, run: Any, goal: Path) -> None:
+        goal.write_text("---\nnever: closed\n")
+        printed = run("goal", "check", str(goal), "--json")
+
+        assert printed.status == 1
+        assert printed.json["files"][0]["projection_diagnostics"] is None
+        assert "unterminated_frontmatter" in [item["code"] for item in printed.json["files"][0]["items"]]
+
+    def test_a_file_that_is_not_utf8_is_named_by_line_and_column(self, run: Any, goal: Path) -> None:
+        goal.write_bytes("# Ziel\r\n\r\nä: \xe9".encode("latin-1").replace(b"\xe4", "ä".encode()))
+        printed = run("goal", "check", str(goal))
+
+        assert printed.status == 1
+        assert printed.out.startswith(f"{goal}:3:4: error[not_utf8] ")
+
+    def test_patterns_are_expanded_and_several_files_counted(self, run: Any, goal: Path, folder: Path) -> None:
+        (folder / "deep/er").mkdir(parents=True)
+        (folder / "deep/er/ACTIVE_GOAL_STATE.md").write_text(CLEAN)
+        printed = run("goal", "check", f"{folder}/**/ACTIVE_GOAL_STATE.md", "--json")
+
+        paths = [file["path"] for file in printed.json["files"]]
+        assert paths == [str(goal), str(folder / "deep/er/ACTIVE_GOAL_STATE.md")]
+
+    def test_standard_input_is_a_file(self, run: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(GOAL.encode())))
+        printed = run("goal", "check", "-")
+
+        assert printed.out.startswith("-:13:")
+
+    @pytest.mark.parametrize("name", ["nowhere.md", "nowhere*.md", "."])
+    @pytest.mark.parametrize("verb", ["check", "show"])
+    def test_a_file_that_is_not_there_is_a_usage_fault(self, run: Any, verb: str, name: str) -> None:
+        printed = run("goal", verb, name)
+
+        assert printed.status == 2
+        assert name in printed.err
+
+    def test_show_prints_the_projection_itself(self, run: Any, goal: Path) -> None:
+        printed = run("goal", "show", str(goal), "--json", "--goal-id", "g1", "--source-ref", "REF.md")
+
+        assert printed.status == 0
+        assert printed.json["goal_id"] == "g1"
+        assert printed.json["source_ref"] == "REF.md"
+        assert [item["todo_id"] for item in printed.json["todos"]["agent"]["items"]] == ["todo_dup", "todo_dup"]
+
+    def test_show_tells_people_what_is_next_and_what_is_to_do(self, run: Any, goal: Path) -> None:
+        printed = run("goal", "show", str(goal))
+
+        assert "next action: go on\n" in printed.out
+        assert "agent todos: 2 open, 0 done\n" in printed.out
+        assert "open      todo_dup  two \\u001b[31m\n" in printed.out
+
+    def test_show_of_a_refused_document_is_a_typed_error(self, run: Any, goal: Path) -> None:
+        goal.write_text("---\nnever: closed\n")
+        printed = run("goal", "show", str(goal), "--json")
+
+        assert printed.status == 1
+        error = printed.json["error"]
+        assert (error["category"], error["kind"]) == ("unsafe_document", "unterminated_frontmatter")
+        assert (error["line"], error["byte_offset"]) == (1, 0)
+
+
+class TestTerminal:
+    @pytest.mark.parametrize(
+        ("severities", "said"),
+        [
+            ([], "no problems in 2 files"),
+            (["error"], "1 error in 2 files"),
+            (["warning", "error", "error", "info", "info"], "2 errors, 1 warning, 2 info in 2 files"),
+        ],
+    )
+    def test_the_closing_line_counts(self, severities: list[str], said: str) -> None:
+        assert count_line(severities, 2) == said
+
+    @pytest.mark.parametrize(("text", "width"), [("abc", 3), ("工作", 4), ("é", 1), ("e\N{COMBINING ACUTE ACCENT}", 1)])
+    def test_a_character_takes_the_columns_that_terminals_give_it(self, text: str, width: int) -> None:
+        assert columns(text) == width
+
+    def test_color_is_for_terminals_whose_people_want_it(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        class Terminal(io.StringIO):
+            def isatty(self) -> bool:
+                return True
+
+        monkeypatch.delenv("NO_COLOR", raising=False)
+        monkeypatch.setenv("TERM", "xterm")
+        assert paint("x", "error", Terminal()) == "\x1b[31mx\x1b[0m"
+        assert paint("x", "error", io.StringIO()) == "x"
+        monkeypatch.setenv("TERM", "dumb")
+        assert paint("x", "error", Terminal()) == "x"
+        monkeypatch.setenv("TERM", "xterm")
+        monkeypatch.setenv("NO_COLOR", "1")
+        assert paint("x", "error", Terminal()) == "x"
+
+
+class TestProcess:
+    """The program as a process of its own."""
+
+    def test_a_hot_verb_imports_neither_asyncio_nor_pygls_nor_the_engine(self) -> None:
+        program = (
+            "import sys, json; from stateward_daemon.cli.verbs import find_verb;"
+            "verb, rest = find_verb(['read', 'cwd']); verb.parser().parse_intermixed_args(rest); verb.load();"
+            "import stateward_daemon.cli; print(json.dumps(sorted(sys.modules)))"
+        )
+        loaded = json.loads(subprocess.run([sys.executable, "-c", program], capture_output=True, check=True).stdout)
+
+        assert "stateward_daemon.cli.state_verbs" in loaded
+        assert {"asyncio", "pygls", "lsprotocol", "stateward_engine", "subprocess", "logging"}.isdisjoint(loaded)
+
+    def test_the_package_is_the_program(self) -> None:
+        command = [sys.executable, "-m", "stateward_daemon", "--version"]
+        done = subprocess.run(command, capture_output=True, text=True, check=True)
+
+        assert done.stdout == f"stateward {__version__}\n"
+
+    def test_a_reader_that_has_enough_is_no_traceback(self, goal: Path) -> None:
+        goal.write_text("## Agent Todo\n" + "- [ ] x\n" * 20_000)
+        command = [sys.executable, "-m", "stateward_daemon", "goal", "show", str(goal)]
+        with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+            assert process.stdout is not None
+            assert process.stderr is not None
+            process.stdout.readline()
+            process.stdout.close()
+
+            assert process.stderr.read() == b""
+
+    def test_json_is_utf8_whatever_the_locale(self, goal: Path) -> None:
+        command = [sys.executable, "-m", "stateward_daemon", "goal", "show", str(goal), "--json"]
+        environment = {"PYTHONIOENCODING": "ascii", "PATH": "/usr/bin"}
+        done = subprocess.run(command, capture_output=True, check=True, env=environment)
+
+        assert "工作 one" in done.stdout.decode("utf-8")
