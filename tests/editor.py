@@ -6,7 +6,7 @@ import asyncio
 import json
 from pathlib import Path
 from types import SimpleNamespace
-from typing import TYPE_CHECKING, Any, Final, cast
+from typing import TYPE_CHECKING, Any, Final, Self, cast
 
 from stateward_daemon.host import Host
 from stateward_daemon.lsp.session import LspSession
@@ -23,6 +23,13 @@ Message = dict[str, Any]
 
 # Generous, because it is only spent when something is missing.
 PATIENCE_S: Final = 10
+
+CASE: Final = Path(__file__).parent / "conformance/field_cases/37-atomic-save-and-stale-diagnostics"
+GOOD: Final = (CASE / "good.md").read_text("utf-8")
+# One row without an id, and two rows with the same one.
+BAD: Final = (CASE / "bad.md").read_text("utf-8")
+TWIN: Final = "\n  <!-- loopx:todo todo_id=todo_twin -->"
+DUPLICATES: Final = BAD.replace("- [ ] no id here", f"- [ ] a{TWIN}\n- [ ] b{TWIN}")
 
 PULLS: Final = {"textDocument": {"diagnostic": {}}, "workspace": {"diagnostics": {"refreshSupport": True}}}
 
@@ -64,6 +71,15 @@ class Editor:
         self.caller = host.admit(0)
         self.session = LspSession(self.channel, self.caller)
         self._id = 0
+
+    async def __aenter__(self) -> Self:
+        """Connect."""
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        """Lose the connection, and stop what watches files for it."""
+        self.session.closed()
+        await self.watcher.close()
 
     def _file_changed(self, path: Path) -> None:
         self.session.file_changed(path)
@@ -151,3 +167,15 @@ def codes(report: Message) -> list[str]:
     """Return the codes of pushed or pulled diagnostics."""
     items = report["diagnostics"] if "diagnostics" in report else report["items"]
     return [item["code"] for item in items]
+
+
+def save(path: Path, text: str | bytes) -> None:
+    """Save as most editors do: write a new file, then give it the old one's name."""
+    draft = path.with_name("draft~")
+    draft.write_bytes(text if isinstance(text, bytes) else text.encode())
+    draft.replace(path)
+
+
+def delete(path: Path) -> None:
+    """Delete a file."""
+    path.unlink()

@@ -61,6 +61,8 @@ class StandIn:
     def __init__(self, path: Path, answer: Callable[[Message], list[Message]]) -> None:
         self._answer = answer
         self.received: list[tuple[int, Message]] = []
+        # What is sent when a client has closed its side and can still hear.
+        self.farewell: list[Message] = []
         self._arrived = threading.Condition()
         self._listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
         self._listener.bind(os.fspath(path))
@@ -84,7 +86,8 @@ class StandIn:
 
     def hang_up(self) -> None:
         """End every connection, as a daemon does that is killed."""
-        for connection in self._connections:
+        # A copy: whoever is hung up may be back while we go on.
+        for connection in list(self._connections):
             with contextlib.suppress(OSError):
                 connection.shutdown(socket.SHUT_RDWR)
 
@@ -115,6 +118,8 @@ class StandIn:
                 while (body := reader.next_body()) is not None:
                     if not self._reply(connection, number, json.loads(body)):
                         return
+            for message in self.farewell:
+                connection.sendall(frame(json.dumps(message).encode(), Framing.HEADERS))
 
     def _reply(self, connection: socket.socket, number: int, message: Message) -> bool:
         with self._arrived:

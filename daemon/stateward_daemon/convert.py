@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from stateward_daemon.positions import LineIndex
 from stateward_engine.errors import EngineError, InvalidRequest
@@ -95,18 +95,19 @@ def projection(document: GoalDocument, *, goal_id: str | None, source_ref: str) 
     """
     if document.refusal is not None:
         raise document.refusal
-    assert document.projection is not None  # noqa: S101 - a document has either
-    head = {key: document.projection[key] for key in ("schema_version", "source")}
-    named = {"source_ref": source_ref, **({"goal_id": goal_id} if goal_id else {})}
-    return {**head, **named, **{key: value for key, value in document.projection.items() if key not in {*head, *named}}}
+    assert document.projection is not None  # noqa: S101 - a document has one or the other
+    # Here, because whoever has a document has loaded what reads one, and others should not.
+    from stateward_engine.goals.projection import named  # noqa: PLC0415
+
+    return named(document.projection, goal_id=goal_id, source_ref=source_ref)
 
 
 def goal_diagnostics(document: GoalDocument) -> m.GoalDiagnosticsResult:
     """Return the problems of a document, with places in code points."""
-    index = LineIndex(document.text)
+    index = LineIndex(document.lines.text)
     found = document.projection
     return m.GoalDiagnosticsResult(
-        projection_diagnostics=None if found is None else found["diagnostics"],
+        projection_diagnostics=None if found is None else cast("dict[str, Any]", found["diagnostics"]),
         items=[diagnostic_item(problem, index) for problem in document.problems],
     )
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias
 
 import msgspec
@@ -28,6 +27,8 @@ from stateward_protocol.messages import StrictParams
 from stateward_protocol.methods import METHODS, PREFIX, Kind, Method
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from stateward_daemon.host import Caller
 
 # Params come decoded by the table, so a handler's own type is narrower than this one.

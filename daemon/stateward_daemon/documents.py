@@ -10,12 +10,12 @@ from collections import OrderedDict
 from hashlib import sha256
 from typing import TYPE_CHECKING, Final
 
-from stateward_engine.goals.document import GoalDocument, read_document
-from stateward_engine.goals.lines import decode_document
 from stateward_protocol.errors import WireError
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+    from stateward_engine.goals.document import GoalDocument
 
 # Parsed documents that are kept. A person has a handful of goals open; an agent that walks a tree must not fill memory.
 DOCUMENTS_KEPT_MAX: Final = 64
@@ -38,12 +38,10 @@ def read_file(path: Path) -> bytes:
         raise WireError(
             "invalid_request", f"the file cannot be opened: {os.strerror(error.errno or 0)}", path=str(path)
         ) from None
+    if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+        os.close(descriptor)
+        raise WireError("invalid_request", "a goal document is a regular file", path=str(path), wanted="regular file")
     with os.fdopen(descriptor, "rb") as file:
-        facts = os.fstat(descriptor)
-        if not stat.S_ISREG(facts.st_mode):
-            raise WireError(
-                "invalid_request", "a goal document is a regular file", path=str(path), wanted="regular file"
-            )
         data = file.read(DOCUMENT_BYTES_MAX + 1)
     if len(data) > DOCUMENT_BYTES_MAX:
         raise WireError(
@@ -81,6 +79,10 @@ class Documents:
         Raises:
             UnsafeDocument: They are not UTF-8.
         """
+        # Not at the top: a third of the daemon's start would be spent on it, and many daemons never read a document.
+        from stateward_engine.goals.document import read_document  # noqa: PLC0415
+        from stateward_engine.goals.lines import decode_document  # noqa: PLC0415
+
         digest = sha256(data).digest()
         with self._lock:
             known = self._parsed.get(digest)

@@ -29,6 +29,7 @@ from stateward_protocol.errors import WireError
 
 if TYPE_CHECKING:
     import logging
+    from collections.abc import Callable
     from pathlib import Path
 
     from stateward_daemon.settings import Settings
@@ -73,7 +74,11 @@ async def _serve(
     loop = asyncio.get_running_loop()
     sys.setrecursionlimit(RECURSION_LIMIT)
     _raise_descriptor_limit()
-    store = open_store(store_path, deliver=loop.call_soon_threadsafe, queue_length_max=settings.queue_length_max)
+
+    def deliver(settle: Callable[[], None]) -> None:
+        loop.call_soon_threadsafe(settle)
+
+    store = open_store(store_path, deliver=deliver, queue_length_max=settings.queue_length_max)
     try:
         listener = Listener(socket_path(store_path, socket))
         try:

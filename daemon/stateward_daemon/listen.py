@@ -7,13 +7,14 @@ import errno
 import os
 import socket
 import stat
+from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from stateward.location import ensure_private_directory
 from stateward_protocol.errors import WireError
 
 if TYPE_CHECKING:
-    from pathlib import Path
+    from collections.abc import Iterator
 
 # Clients that may wait to be accepted. With less, a burst of agents gets EAGAIN from connect, which few of them expect.
 BACKLOG: Final = 1024
@@ -35,21 +36,25 @@ class Listener:
         """
         self.path = path
         ensure_private_directory(path.parent)
-        # Inside a directory that only we can enter: nobody connects between bind and chmod.
-        temporary = path.with_name(f"{path.name}.{os.getpid()}")
         self.socket = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM | socket.SOCK_NONBLOCK)
         try:
-            temporary.unlink(missing_ok=True)
-            self.socket.bind(os.fspath(temporary))
-            temporary.chmod(_SOCKET_MODE)
-            self.socket.listen(BACKLOG)
-            self._identity = _identity(temporary)
-            _refuse_foreign(path)
-            temporary.rename(path)
+            with _held_directory(path.parent) as parent:
+                # Born in a directory that only we can enter, so nobody connects between bind and chmod; and under a
+                # short name for it, because the temporary name may not fit where the final one just does.
+                temporary = Path(f"/proc/self/fd/{parent}/.{os.getpid()}.sock")
+                temporary.unlink(missing_ok=True)
+                self.socket.bind(os.fspath(temporary))
+                try:
+                    temporary.chmod(_SOCKET_MODE)
+                    self.socket.listen(BACKLOG)
+                    self._identity = _identity(temporary)
+                    _refuse_foreign(path)
+                    temporary.rename(path)
+                except OSError:
+                    temporary.unlink()
+                    raise
         except OSError as error:
             self.socket.close()
-            with contextlib.suppress(OSError):
-                temporary.unlink(missing_ok=True)
             raise _no_socket(path, error) from None
 
     def is_published(self) -> bool:
@@ -61,6 +66,15 @@ class Listener:
         with contextlib.suppress(FileNotFoundError):
             if self.is_published():
                 self.path.unlink()
+
+
+@contextlib.contextmanager
+def _held_directory(path: Path) -> Iterator[int]:
+    descriptor = os.open(path, os.O_PATH | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
+    try:
+        yield descriptor
+    finally:
+        os.close(descriptor)
 
 
 def _identity(path: Path) -> tuple[int, int] | None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from enum import StrEnum
+from itertools import accumulate, islice
 from typing import Final, NamedTuple
 
 # As in LSP and in the engine, and unlike `str.splitlines`: VT, FF, NEL, U+2028 and their like end no line.
@@ -67,6 +68,16 @@ def code_points_in(text: str, units: int, encoding: Encoding) -> int:
     return len(text.encode(codec, "surrogatepass")[: units * unit_bytes].decode(codec, "ignore"))
 
 
+def _line_starts(text: str) -> list[int]:
+    # Nearly every text has LF alone. A plain split takes less than half of the time of the pattern, and each edit that
+    # an editor sends costs one.
+    if "\r" in text:
+        return [0, *(match.end() for match in _TERMINATOR.finditer(text))]
+    starts = list(accumulate((len(line) + 1 for line in text.split("\n")), initial=0))
+    # The last line ends with the text and not with a terminator.
+    return starts[:-1]
+
+
 class LineIndex:
     """Where the lines of one text start. Lines end at LF, CRLF and CR.
 
@@ -83,7 +94,7 @@ class LineIndex:
                 before they count.
         """
         self.text = text
-        self._starts = [start, *(match.end() for match in _TERMINATOR.finditer(text))]
+        self._starts = [start, *islice(_line_starts(text), 1, None)]
 
     def position(self, offset: int, encoding: Encoding = Encoding.UTF_32) -> Position:
         """Return the position of a code-point offset.

@@ -171,7 +171,7 @@ class UnsafeDocument(RequestError):
     Attributes:
         kind: Which rule it breaks, for example `unterminated_frontmatter`.
         line: Line number from 1.
-        byte_offset: Offset of that line's first byte in the file, from 0.
+        byte_offset: Offset of that line's first byte in the file, from 0; for `not_utf8`, of the first bad byte.
     """
 
     category = "unsafe_document"

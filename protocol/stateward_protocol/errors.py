@@ -66,7 +66,7 @@ class WireError(Exception):
         data: Members of `error.data` beside `category`: `path`, `got`, `wanted`, `example`, `retryable` and the like.
     """
 
-    def __init__(self, category: str, message: str, **data: Any) -> None:  # noqa: ANN401 - any JSON value
+    def __init__(self, category: str, message: str, /, **data: Any) -> None:  # noqa: ANN401 - any JSON value
         super().__init__(message)
         self.category, self.message, self.data = category, message, data
 

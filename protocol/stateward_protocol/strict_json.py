@@ -15,7 +15,8 @@ from stateward_protocol.errors import WireError
 # Whatever walks a message recursively needs stack for it. State itself stops at 256 levels, and the members of a
 # request around it take a few more.
 DEPTH_MAX: Final = 1_000
-# Converting digits costs their square. A double ends at 309 digits, so a longer number has no value to keep.
+# CPython refuses to convert more than 4,300 digits, because converting costs their square. Where a number of that kind
+# is to be named, longer ones than this count as infinite: a double ends at 309 digits.
 DIGITS_MAX: Final = 400
 
 
@@ -104,7 +105,7 @@ def _decode_text(text: str) -> tuple[Any, bool]:
 def _check_depth(value: Any) -> None:  # noqa: ANN401 - any JSON value
     level, depth = [value], 0
     while level:
-        if depth > DEPTH_MAX:
+        if depth >= DEPTH_MAX:
             raise WireError("parse_error", f"the frame nests deeper than {DEPTH_MAX} levels")
         level = [
             child

@@ -22,6 +22,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
+pytest_plugins = ["private_places"]
+pytestmark = pytest.mark.usefixtures("user")
+
 URI = "file:///goal/ACTIVE_GOAL_STATE.md"
 
 
@@ -201,10 +204,14 @@ class TestEnding:
         assert editor.starts == 1
 
     def test_late_answers_arrive_after_the_editor_has_closed_its_side(self, editor: Editor) -> None:
+        late = {"jsonrpc": "2.0", "id": 2, "result": "late"}
+        editor.silent = {"ping"}
+        editor.daemon.farewell = [late]
         editor.say(request(2, "ping"))
+        editor.daemon.wait_for("ping")
         editor.hang_up()
 
-        assert editor.hear()["id"] == 2
+        assert editor.hear() == late
         assert editor.end() == 0
 
     def test_input_that_is_no_lsp_ends_with_1(self, editor: Editor, capsys: pytest.CaptureFixture[str]) -> None:

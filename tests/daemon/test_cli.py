@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import os
 import subprocess
 import sys
 from typing import TYPE_CHECKING, Any
@@ -12,16 +13,19 @@ import pytest
 
 from stand_in import Message, StandIn, attached, refusal, result
 from stateward.location import Announcement, announcement_bytes, log_path
+from stateward_daemon import convert
 from stateward_daemon.cli import main
 from stateward_daemon.cli.linter import count_line
 from stateward_daemon.cli.printing import columns, paint
 from stateward_protocol import __version__
+from stateward_protocol import messages as m
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
 
-Answer = "Callable[[Message], list[Message]]"
+pytest_plugins = ["private_places"]
+pytestmark = pytest.mark.usefixtures("user")
 
 GOAL = """\
 ---
@@ -91,9 +95,9 @@ class TestUsage:
     @pytest.mark.parametrize(
         ("arguments", "said"),
         [
-            (["raed", "x"], "did you mean stateward read?"),
+            (["rea", "x"], "did you mean stateward read?"),
             (["goal"], "did you mean stateward goal"),
-            (["goal", "chekc", "x"], "did you mean stateward goal check?"),
+            (["goal", "checks", "x"], "did you mean stateward goal check?"),
             (["--frobnicate"], "there is no verb --frobnicate"),
             (["read"], "required: PATH..."),
             (["read", "cwd", "--projection", "all"], "invalid choice: 'all'"),
@@ -289,7 +293,7 @@ class TestRefusals:
         assert run("read", "cwd.工\t.x").err.splitlines() == [
             "stateward: expected a name at character 6",
             "  cwd.工\\u0009.x",
-            "              ^"[:14] + "^",
+            " " * len(r"  cwd.__\u0009") + "^",
             "  example: stateward read cwd.tactics",
         ]
 
@@ -429,7 +433,7 @@ class TestGoalVerbs:
     """Section 6: they need neither daemon nor store."""
 
     def test_text_is_that_of_a_linter(self, run: Any, goal: Path) -> None:
-        """DM-001: a range, a severity, a code; wide characters take two columns, and nothing drives the terminal."""
+        """A place, a severity, a code; wide characters take two columns, and nothing drives the terminal."""
         printed = run("goal", "check", str(goal))
         lines = printed.out.splitlines()
 
@@ -466,6 +470,19 @@ class TestGoalVerbs:
         printed = run("goal", "check", str(goal), "--strict")
 
         assert (printed.status, printed.out, printed.err) == (0, "", "no problems in 1 file\n")
+
+    @pytest.mark.parametrize(("arguments", "status"), [([], 0), (["--strict"], 1)])
+    def test_an_info_counts_only_when_strict(
+        self, run: Any, goal: Path, monkeypatch: pytest.MonkeyPatch, arguments: list[str], status: int
+    ) -> None:
+        place = m.Position(line=0, character=0)
+        item = m.DiagnosticItem(
+            range=m.Range(start=place, end=place), severity="info", code="nested_todo", message="x", related=[]
+        )
+        found = m.GoalDiagnosticsResult(projection_diagnostics={}, items=[item])
+        monkeypatch.setattr(convert, "goal_diagnostics", lambda _: found)
+
+        assert run("goal", "check", str(goal), *arguments).status == status
 
     def test_a_refused_document_has_no_projection(self, run: Any, goal: Path) -> None:
         goal.write_text("---\nnever: closed\n")
@@ -594,7 +611,7 @@ class TestProcess:
 
     def test_json_is_utf8_whatever_the_locale(self, goal: Path) -> None:
         command = [sys.executable, "-m", "stateward_daemon", "goal", "show", str(goal), "--json"]
-        environment = {"PYTHONIOENCODING": "ascii", "PATH": "/usr/bin"}
+        environment = {**os.environ, "PYTHONIOENCODING": "ascii"}
         done = subprocess.run(command, capture_output=True, check=True, env=environment)
 
         assert "工作 one" in done.stdout.decode("utf-8")

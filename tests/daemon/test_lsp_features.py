@@ -37,10 +37,8 @@ status: active
 
 @pytest.fixture
 async def editor() -> AsyncIterator[Editor]:
-    editor = Editor()
-    yield editor
-    editor.session.closed()
-    await editor.watcher.close()
+    async with Editor() as editor:
+        yield editor
 
 
 def hover(editor: Editor, line: int, character: int = 3) -> Any:
@@ -119,24 +117,16 @@ class TestOutline:
         editor.initialize({"textDocument": {"documentSymbol": {"hierarchicalDocumentSymbolSupport": True}}})
         editor.open(URI, "### a\n# b\n- [ ] no\n## Agent Todo\n- [ ] x\n#### deep\n- [ ] y\n## c")
 
-        def check(symbols: list[Any], outer: tuple[Any, Any]) -> None:
-            for symbol in symbols:
-                start, end = (tuple(symbol["range"][edge].values()) for edge in ("start", "end"))
-                assert outer[0] <= start <= end <= outer[1]
-                check([{"range": symbol["selectionRange"]}], (start, end))
-                check(symbol.get("children") or [], (start, end))
+        def edges(range_: Any) -> tuple[Any, Any]:
+            return tuple(range_["start"].values()), tuple(range_["end"].values())
 
-        def checked(symbol: Any) -> list[Any]:
-            return [symbol, *(inner for child in symbol.get("children") or [] for inner in checked(child))]
+        def check(symbol: Any) -> int:
+            start, end = edges(symbol["range"])
+            for inside in (symbol["selectionRange"], *(child["range"] for child in symbol.get("children", []))):
+                assert start <= edges(inside)[0] <= edges(inside)[1] <= end
+            return 1 + sum(map(check, symbol.get("children", [])))
 
-        for symbol in (inner for root in outline(editor) for inner in checked(root)):
-            edges = [
-                tuple(symbol[name][edge].values()) for name in ("range", "selectionRange") for edge in ("start", "end")
-            ]
-            assert edges[0] <= edges[2] <= edges[3] <= edges[1]
-            for child in symbol.get("children") or []:
-                inside = [tuple(child["range"][edge].values()) for edge in ("start", "end")]
-                assert edges[0] <= inside[0] <= inside[1] <= edges[1]
+        assert sum(map(check, outline(editor))) == 7
 
     async def test_a_client_without_nesting_gets_a_list(self, editor: Editor) -> None:
         editor.initialize()

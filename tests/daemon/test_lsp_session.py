@@ -20,10 +20,8 @@ TEXT = "# Goal\n\n## Agent Todo\n\n- [ ] ship it\n"
 
 @pytest.fixture
 async def editor() -> AsyncIterator[Editor]:
-    editor = Editor()
-    yield editor
-    editor.session.closed()
-    await editor.watcher.close()
+    async with Editor() as editor:
+        yield editor
 
 
 class TestInitialize:

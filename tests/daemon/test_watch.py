@@ -9,7 +9,9 @@ from typing import TYPE_CHECKING, Any
 from unittest.mock import Mock
 
 import pytest
+from watchfiles import awatch
 
+from editor import delete, save
 from stateward_daemon import watch
 from stateward_daemon.watch import Watcher
 
@@ -34,7 +36,7 @@ class Watch:
 
     async def standing(self, path: Path) -> None:
         """Wait until events arrive, which a change of `path` shows; a slow check could show the same."""
-        replace(path, "the watch stands")
+        save(path, "the watch stands")
         assert await self.next() == path
 
 
@@ -71,18 +73,6 @@ def no_events(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(watch, "SAFETY_CHECK_MS", 20)
 
 
-def replace(path: Path, text: str) -> None:
-    """Save as most editors do: write a new file, then give it the old one's name."""
-    draft = path.with_name("draft~")
-    draft.write_text(text)
-    draft.replace(path)
-
-
-def delete(path: Path) -> None:
-    """Delete a file."""
-    path.unlink()
-
-
 def overwrite_unseen(path: Path, text: str) -> None:
     """Save in place with the size and the time of the old content."""
     before = path.stat()
@@ -100,7 +90,7 @@ class TestByEvents:
     async def test_the_second_rename_save_is_noticed_like_the_first(self, watching: Watch, goal: Path) -> None:
         watching.watcher.add(goal)
         for text in ("first", "second", "third"):
-            replace(goal, text)
+            save(goal, text)
             assert await watching.next() == goal
 
     async def test_a_save_in_place_is_noticed_by_its_content(self, watching: Watch, goal: Path) -> None:
@@ -119,14 +109,14 @@ class TestByEvents:
         watching.watcher.add(goal)
         delete(goal)
         assert await watching.next() == goal
-        replace(goal, "old")
+        save(goal, "old")
         assert await watching.next() == goal
 
     async def test_other_files_and_mere_reading_are_no_changes(self, watching: Watch, goal: Path) -> None:
         watching.watcher.add(goal)
         await watching.standing(goal)
 
-        replace(goal.with_name("other.md"), "not watched")
+        save(goal.with_name("other.md"), "not watched")
         watching.watcher._digest(goal)
         with pytest.raises(TimeoutError):
             await asyncio.wait_for(watching.reported.get(), 10 * watch.STEP_MS / 1000)
@@ -136,8 +126,18 @@ class TestByEvents:
         watching.watcher.add(goal)
         await watching.standing(goal)
 
-        replace(goal, "for a moment")
-        replace(goal, "the watch stands")
+        save(goal, "for a moment")
+        save(goal, "the watch stands")
+        assert await watching.next() == goal
+
+    async def test_an_event_is_believed_more_than_a_stamp(
+        self, watching: Watch, goal: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr(watch, "_stamp", Mock(return_value=watch._Stamp(1, 1, 1, 1, 1)))
+        watching.watcher.add(goal)
+        await watching.standing(goal)
+
+        save(goal, "new")
         assert await watching.next() == goal
 
     async def test_a_document_is_added_while_others_are_watched(self, watching: Watch, goal: Path) -> None:
@@ -149,47 +149,69 @@ class TestByEvents:
 
         watching.watcher.add(other)
         # At once, while the watch of the old set is being replaced.
-        replace(other, "new")
+        save(other, "new")
         assert await watching.next() == other
-        replace(goal, "new")
+        save(goal, "new")
         assert await watching.next() == goal
 
     async def test_a_link_to_the_directory_is_as_good_as_the_directory(self, watching: Watch, goal: Path) -> None:
         link = goal.parents[1] / "link"
         link.symlink_to(goal.parent)
         watching.watcher.add(link / goal.name)
-        replace(goal, "new")
+        save(goal, "new")
         assert await watching.next() == link / goal.name
 
 
 class TestDirectories:
     """Field case 37: what happens to the directory happens to the document."""
 
-    async def test_a_directory_that_was_moved_away_and_back(self, watching: Watch, goal: Path) -> None:
+    @pytest.fixture
+    def watches(self, monkeypatch: pytest.MonkeyPatch) -> list[tuple[Path, ...]]:
+        """The directories of each watch that was begun."""
+        begun: list[tuple[Path, ...]] = []
+
+        def recorded(*paths: Path, **options: Any) -> AsyncIterator[set[tuple[Any, str]]]:
+            begun.append(paths)
+            return awatch(*paths, **options)
+
+        monkeypatch.setattr(watch, "awatch", recorded)
+        return begun
+
+    async def test_a_directory_that_was_moved_away_and_back(
+        self, watching: Watch, goal: Path, watches: list[tuple[Path, ...]]
+    ) -> None:
         away = goal.parents[1] / "away"
         watching.watcher.add(goal)
+        await watching.standing(goal)
         goal.parent.rename(away)
         assert await watching.next() == goal
         away.rename(goal.parent)
         assert await watching.next() == goal
-        replace(goal, "new")
+        save(goal, "new")
         assert await watching.next() == goal
+        assert len(watches) > 1
+        assert watches[-1] == (goal.parent,)
 
-    async def test_a_directory_that_was_removed_and_made_again(self, watching: Watch, goal: Path) -> None:
+    async def test_a_directory_that_was_removed_and_made_again(
+        self, watching: Watch, goal: Path, watches: list[tuple[Path, ...]]
+    ) -> None:
         watching.watcher.add(goal)
+        await watching.standing(goal)
         shutil.rmtree(goal.parent)
         assert await watching.next() == goal
         goal.parent.mkdir()
-        replace(goal, "old")
+        save(goal, "old")
         assert await watching.next() == goal
-        replace(goal, "new")
+        save(goal, "new")
         assert await watching.next() == goal
+        assert len(watches) > 1
+        assert watches[-1] == (goal.parent,)
 
     async def test_a_directory_that_is_not_there_yet(self, watching: Watch, goal: Path) -> None:
         document = goal.parents[1] / "later" / goal.name
         watching.watcher.add(document)
         document.parent.mkdir()
-        replace(document, "new")
+        save(document, "new")
         assert await watching.next() == document
 
 
@@ -199,22 +221,22 @@ class TestWithoutEvents:
 
     async def test_every_kind_of_save_is_noticed(self, watching: Watch, goal: Path) -> None:
         watching.watcher.add(goal)
-        replace(goal, "first")
+        save(goal, "first")
         assert await watching.next() == goal
         overwrite_unseen(goal, "FIRST")
         assert await watching.next() == goal
         delete(goal)
         assert await watching.next() == goal
-        replace(goal, "old")
+        save(goal, "old")
         assert await watching.next() == goal
 
     async def test_it_is_said_once(self, watching: Watch, goal: Path, caplog: pytest.LogCaptureFixture) -> None:
         watching.watcher.add(goal)
-        replace(goal, "new")
+        save(goal, "new")
         await watching.next()
         other = goal.parents[1] / goal.name
         watching.watcher.add(other)
-        replace(other, "new")
+        save(other, "new")
         await watching.next()
 
         assert [record.getMessage() for record in caplog.records] == [
@@ -263,12 +285,12 @@ class TestHolders:
         watching.watcher.add(goal)
         watching.watcher.add(other)
         watching.watcher.discard(goal)
-        replace(goal, "still watched")
+        save(goal, "still watched")
         assert await watching.next() == goal
 
         watching.watcher.discard(goal)
-        replace(goal, "not watched")
-        replace(other, "new")
+        save(goal, "not watched")
+        save(other, "new")
         assert await watching.next() == other
 
     async def test_nothing_runs_while_nothing_is_watched(self, watching: Watch, goal: Path) -> None:
@@ -279,7 +301,7 @@ class TestHolders:
         await asyncio.wait_for(task, PATIENCE_S)
 
         watching.watcher.add(goal)
-        replace(goal, "watched again")
+        save(goal, "watched again")
         assert await watching.next() == goal
 
     async def test_a_mistake_in_one_report_ends_nothing(self, goal: Path, caplog: pytest.LogCaptureFixture) -> None:
@@ -292,7 +314,7 @@ class TestHolders:
         watcher = Watcher(report)
         watcher.add(goal)
         for text in ("first", "second"):
-            replace(goal, text)
+            save(goal, text)
             assert await asyncio.wait_for(reported.get(), PATIENCE_S) == goal
         await watcher.close()
         assert "a change of a goal document was not handled" in caplog.text

@@ -22,7 +22,7 @@ PROTOCOL_PAGE = ROOT / "docs" / "protocol.md"
 GENERATED = re.compile(r"(<!-- generated: (\w+) -->\n).*?(<!-- end -->)", re.DOTALL)
 
 
-def tests_text() -> str:
+def text_of_all_tests() -> str:
     return "\n".join(file.read_text(encoding="utf-8") for file in sorted((ROOT / "tests").rglob("*.py")))
 
 
@@ -48,7 +48,7 @@ def test_writes_refuse_members_that_they_do_not_know() -> None:
 
 
 def test_each_method_and_each_error_category_is_tested() -> None:
-    text = tests_text()
+    text = text_of_all_tests()
 
     assert [name for name in (*METHODS, *CATEGORIES) if f'"{name}"' not in text] == []
 

@@ -35,6 +35,11 @@ def diagnostics(document: GoalDocument) -> Any:
     }
 
 
+def repeated_ids(document: GoalDocument) -> Any:
+    projection: Any = document.projection
+    return projection["diagnostics"]["errors"][0]["todo_ids"]
+
+
 # What a page may expect of its document, by name.
 VIEWS: dict[str, View] = {
     "frontmatter": lambda document: document.frontmatter,
@@ -60,6 +65,7 @@ VIEWS: dict[str, View] = {
     "priorities": lambda document: [todo.priority and list(todo.priority) for todo in document.todos],
     "fields": each("fields"),
     "diagnostics": diagnostics,
+    "repeated_ids": repeated_ids,
     "refusal": lambda document: document.refusal and [document.refusal.kind, document.refusal.line],
     "projection": lambda document: document.projection,
     "problems": lambda document: [

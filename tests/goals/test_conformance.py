@@ -11,6 +11,7 @@ import pytest
 
 from stateward_engine.goals.document import GoalDocument, read_document
 from stateward_engine.goals.lines import decode_document
+from stateward_engine.goals.projection import named
 
 CONFORMANCE = Path(__file__).parent.parent / "conformance"
 VECTORS = sorted((CONFORMANCE / "goal_documents").glob("*.json"))
@@ -21,7 +22,7 @@ CHECKS = re.compile(r"^```json checks\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 def read_vector(path: Path) -> tuple[dict[str, Any], GoalDocument]:
     case = json.loads(path.read_text(encoding="utf-8"))
     text = decode_document(path.with_suffix(".md").read_bytes())
-    return case, read_document(text, **case["input"])
+    return case, read_document(text)
 
 
 def visible(document: GoalDocument) -> dict[str, Any]:
@@ -69,8 +70,10 @@ class TestGoalDocuments:
             assert document.refusal is not None
             assert document.refusal.kind == case["expect_error"]
         else:
-            assert document.refusal is None
-            assert json.dumps(with_any_text(document.projection)) == json.dumps(case["expect"])
+            assert document.projection is not None
+            given = case["input"]
+            projection = named(document.projection, goal_id=given.get("goal_id"), source_ref=given["source_ref"])
+            assert json.dumps(with_any_text(projection)) == json.dumps(case["expect"])
 
     def test_visible_document(self, path: Path) -> None:
         case, document = read_vector(path)

@@ -284,15 +284,18 @@ class TestWaitingForTheLock:
         assert [facts["pid"] for facts in spawned(store)][-1] == pid
         assert len(spawned(store)) >= 2
 
-    def test_a_lock_that_stays_held_is_the_reason(self, store: Path) -> None:
-        store.mkdir(mode=0o700)
-        with (store / "lock").open("w") as held:
-            fcntl.flock(held, fcntl.LOCK_EX)
+    def test_a_lock_that_stays_held_is_the_reason(self, store: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        held = WireError("store_unavailable", "in use by process 7", reason_code="lock_held")
 
-            with pytest.raises(WireError) as refused:
-                open_transport(store, timeout_s=1)
+        def refuse(*_: object) -> None:
+            raise held
 
-        assert refused.value.data["reason_code"] in ("lock_held", "timeout")
+        monkeypatch.setattr("stateward.spawn.spawn_daemon", refuse)
+
+        with pytest.raises(WireError) as refused:
+            open_transport(store, timeout_s=0.1)
+
+        assert refused.value is held
 
 
 class TestVersions:
@@ -305,6 +308,12 @@ class TestVersions:
     @pytest.mark.parametrize("version", [__version__, f"{__version__}.1", "0.10.0", "99.0", "1.0.0rc1"])
     def test_the_same_or_a_newer_one_is_not(self, version: str) -> None:
         assert not is_older(version)
+
+    def test_the_parts_of_a_version_are_numbers(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr("stateward.start.__version__", "0.10.0")
+
+        assert is_older("0.9.0")
+        assert not is_older("0.11.0")
 
     def test_an_older_daemon_is_asked_to_leave_and_replaced(self, store: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setenv("FAKE_VERSION", "0.0.9")

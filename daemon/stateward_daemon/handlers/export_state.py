@@ -12,4 +12,5 @@ if TYPE_CHECKING:
 
 def handle(caller: Caller, _params: m.NoParams) -> m.ExportResult:
     """Answer whole states, as `import_state` takes them."""
-    return m.ExportResult(scopes={**caller.host.store.view.planes(caller.selection())})
+    planes = caller.host.store.view.planes(caller.selection())
+    return m.ExportResult(scopes={scope: dict(found) for scope, found in planes.items()})

@@ -18,9 +18,9 @@ def path_of(uri: str) -> Path | None:
 
     It is decoded exactly once. A host, a query, a fragment, NUL and `..` are refused, in whatever spelling.
 
-    >>> path_of("file:///home/ada/a%20b/ACTIVE_GOAL_STATE.md")
-    PosixPath('/home/ada/a b/ACTIVE_GOAL_STATE.md')
-    >>> path_of("file:///home/%2e%2e/root"), path_of("file://host/home"), path_of("untitled:Untitled-1")
+    >>> path_of("file:///projects/a%20b/ACTIVE_GOAL_STATE.md")
+    PosixPath('/projects/a b/ACTIVE_GOAL_STATE.md')
+    >>> path_of("file:///projects/%2e%2e/etc"), path_of("file://host/projects"), path_of("untitled:Untitled-1")
     (None, None, None)
     """
     scheme, _, rest = uri.partition(":")

@@ -105,11 +105,10 @@ class Wire(LanguageServerProtocol):
 
     def release(self) -> None:
         """Cancel what is open in both directions: the connection is gone or about to go."""
-        # A copy, because whoever is cancelled leaves the table.
-        for future in list(self._request_futures.values()):
-            future.cancel()
-        self._request_futures.clear()
         self._result_types.clear()
+        while self._request_futures:
+            _, future = self._request_futures.popitem()
+            future.cancel()
 
     def _handler(self, method: str) -> Callable[[Any], Any]:
         handlers: dict[str, Callable[[Any], Any]] = {**self.fm.features, **self.fm.builtin_features}

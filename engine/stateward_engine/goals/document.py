@@ -9,7 +9,7 @@ from stateward_engine.errors import UnsafeDocument
 from stateward_engine.goals import problems
 from stateward_engine.goals.frontmatter import read_frontmatter
 from stateward_engine.goals.lines import split_lines
-from stateward_engine.goals.projection import SOURCE_REF_DEFAULT, project
+from stateward_engine.goals.projection import project
 from stateward_engine.goals.regions import Fault, Region, find_regions
 from stateward_engine.goals.sections import Heading, NextAction, find_headings, read_next_action, read_objective
 from stateward_engine.goals.todo_codec import read_lines
@@ -67,15 +67,13 @@ class GoalDocument:
         return tuple(number for block in self.hidden for number in range(block.first + 1, block.end + 1))
 
 
-def read_document(text: str, *, goal_id: str | None = None, source_ref: str = SOURCE_REF_DEFAULT) -> GoalDocument:
-    """Read a goal document. It depends on the arguments alone, and no text makes it fail.
+def read_document(text: str) -> GoalDocument:
+    """Read a goal document. It depends on the text alone, and no text makes it fail.
 
     A document that cannot be read without guessing has a `refusal` and no `projection`, and its problems all the same.
 
     Args:
         text: The document, as `decode_document` gives it or as an editor holds it.
-        goal_id: Named in the projection when it is not empty.
-        source_ref: Where the projection says that it comes from.
 
     Source: goal-documents sections 1 and 2.
     """
@@ -101,9 +99,7 @@ def read_document(text: str, *, goal_id: str | None = None, source_ref: str = SO
         regions=regions,
         todos=todos,
         refusal=_refusal(lines, faults[0]) if faults else None,
-        projection=None
-        if faults
-        else project(frontmatter.values, next_action, todos, goal_id=goal_id, source_ref=source_ref),
+        projection=None if faults else project(frontmatter.values, next_action, todos),
         problems=tuple(sorted(found, key=lambda problem: (problem.span, problem.code))),
     )
 

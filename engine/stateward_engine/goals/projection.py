@@ -63,9 +63,6 @@ def project(
     frontmatter: Mapping[str, str],
     next_action: NextAction,
     todos: Iterable[Todo],
-    *,
-    goal_id: str | None,
-    source_ref: str,
 ) -> dict[str, Json]:
     """Return the projection object, ready for JSON; archived rows never appear.
 
@@ -78,15 +75,18 @@ def project(
     projection: dict[str, Json] = {
         "schema_version": "active_state_structured_projection_v0",
         "source": "markdown_active_state",
-        "source_ref": source_ref,
+        "source_ref": SOURCE_REF_DEFAULT,
         "frontmatter": dict(frontmatter),
         "next_action": {"count": len(entries), "first": entries[0] if entries else None, "entries": entries},
         "todos": {"user": _group(users), "agent": _group(agents)},
         "diagnostics": _diagnostics(frontmatter, entries, [*users, *agents]),
     }
-    if goal_id:
-        projection["goal_id"] = goal_id
     return projection
+
+
+def named(projection: Mapping[str, Json], *, goal_id: str | None, source_ref: str) -> dict[str, Json]:
+    """Return the projection object under the names that a reader gives it; an empty goal id names nothing."""
+    return {**projection, "source_ref": source_ref, **({"goal_id": goal_id} if goal_id else {})}
 
 
 def _group(todos: Sequence[Todo]) -> dict[str, Json]:

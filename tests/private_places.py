@@ -1,0 +1,34 @@
+"""Fixtures for tests of clients: no test sees the daemon, store or log of whoever runs it.
+
+A plugin to some folders and an import to others, which pytest would warn of: nothing to rewrite here, so
+PYTEST_DONT_REWRITE.
+"""
+
+from __future__ import annotations
+
+import tempfile
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+
+@pytest.fixture
+def folder() -> Iterator[Path]:
+    """A private directory with a path short enough for sockets, which pytest's own is not."""
+    with tempfile.TemporaryDirectory(prefix="sw") as name:
+        yield Path(name).resolve()
+
+
+@pytest.fixture
+def user(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Home and runtime directories below `folder`, and no settings in the environment."""
+    for name in ("STATEWARD_STORE", "STATEWARD_SOCKET", "STATEWARD_SESSION", "XDG_DATA_HOME", "XDG_STATE_HOME"):
+        monkeypatch.delenv(name, raising=False)
+    for name in ("home", "run"):
+        (folder / name).mkdir(mode=0o700)
+    monkeypatch.setenv("HOME", str(folder / "home"))
+    monkeypatch.setenv("XDG_RUNTIME_DIR", str(folder / "run"))
