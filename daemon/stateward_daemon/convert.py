@@ -14,6 +14,7 @@ from stateward_protocol import messages as m
 from stateward_protocol.errors import WireError
 
 if TYPE_CHECKING:
+    import logging
     from collections.abc import Mapping, Sequence
 
     from stateward_engine.goals.document import GoalDocument
@@ -30,6 +31,20 @@ def wire_error(error: EngineError) -> WireError:
     if error.retryable:
         facts["retryable"] = True
     return WireError(error.category, str(error), **facts)
+
+
+def refusal(error: Exception, log: logging.Logger) -> WireError:
+    """Return what to answer for an exception of any kind.
+
+    One that is no refusal is a mistake of ours: it is logged, and the answer names the log line and quotes nothing.
+    """
+    if isinstance(error, WireError):
+        return error
+    if isinstance(error, EngineError):
+        return wire_error(error)
+    incident = os.urandom(6).hex()
+    log.error("incident %s", incident, exc_info=error)
+    return WireError("internal", "the daemon made a mistake; its log names this incident", incident=incident)
 
 
 def receipt(outcome: Outcome) -> Mapping[str, Any]:

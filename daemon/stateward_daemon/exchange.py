@@ -6,12 +6,10 @@ documents when a thread has read them.
 
 from __future__ import annotations
 
-import uuid
 from functools import partial
 from typing import TYPE_CHECKING, Any, Protocol
 
 from stateward_daemon import convert, dispatch
-from stateward_engine.errors import EngineError
 from stateward_protocol.envelope import Answer, Call, encode_error, encode_result, read_message, request_id
 from stateward_protocol.errors import WireError
 from stateward_protocol.methods import Kind, Method
@@ -82,10 +80,8 @@ class Exchange:
 
     def refuse_unreadable(self, error: Exception) -> None:
         """Answer a frame that could not be decoded."""
-        if isinstance(error, WireError):
-            self._channel.send(encode_error(None, error))
-        elif not isinstance(error, Unsendable):
-            self._channel.send(encode_error(None, self._incident(error)))
+        if not isinstance(error, Unsendable):
+            self._channel.send(encode_error(None, convert.refusal(error, self._host.log)))
         elif self._lsp is not None and dispatch.find_method(str(error.message.get("method"))) is None:
             # An editor's text may hold half a surrogate pair. Dropping the edit would lose its text for good, and the
             # replacement character is as long in every encoding, so positions stay right.
@@ -203,17 +199,9 @@ class Exchange:
         self._channel.send(body)
 
     def _fail(self, identifier: RequestId | None, error: Exception) -> None:
-        if isinstance(error, EngineError):
-            error = convert.wire_error(error)
-        self._refuse(identifier, error if isinstance(error, WireError) else self._incident(error))
+        self._refuse(identifier, convert.refusal(error, self._host.log))
 
     def _refuse(self, identifier: RequestId | None, error: WireError) -> None:
         """Send an error answer; a notification gets none."""
         if identifier is not None:
             self._channel.send(encode_error(identifier, error))
-
-    def _incident(self, error: Exception) -> WireError:
-        """Log a mistake of ours, and return an answer that names the log line and quotes nothing."""
-        incident = uuid.uuid4().hex[:12]
-        self._host.log.error("incident %s", incident, exc_info=error)
-        return WireError("internal", "the daemon made a mistake; its log names this incident", incident=incident)

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 LOGGER_NAME: Final = "stateward"
+ENGINE_LOGGER_NAME: Final = "stateward_engine"
 # Two files of this size are kept; a daemon that is asked nonsense all day does not fill the disk.
 LOG_BYTES_MAX: Final = 4 * 1024 * 1024
 FILE_MODE: Final = 0o600
@@ -50,20 +51,21 @@ class _PrivateFile(RotatingFileHandler):
 
 
 def open_log(path: Path, *, foreground: bool) -> logging.Logger:
-    """Return the product's logger, writing to `path`, and in the foreground also to standard error."""
-    logger = logging.getLogger(LOGGER_NAME)
-    logger.setLevel(logging.INFO)
-    logger.propagate = False
-    for handler in [*logger.handlers]:
-        logger.removeHandler(handler)
-        handler.close()
+    """Return the product's logger, writing to `path`, and in the foreground also to standard error.
+
+    What the engine logs, about receivers that fail, goes there too.
+    """
     ensure_private_directory(path.parent)
     handlers: list[logging.Handler] = [_PrivateFile(path, maxBytes=LOG_BYTES_MAX, backupCount=1, delay=True)]
     if foreground:
         handlers.append(logging.StreamHandler())
     for handler in handlers:
         handler.setFormatter(JsonLines())
-        logger.addHandler(handler)
+    for name in (LOGGER_NAME, ENGINE_LOGGER_NAME):
+        logger = logging.getLogger(name)
+        logger.setLevel(logging.INFO)
+        logger.propagate = False
+        logger.handlers[:] = handlers
     # A failed write to the log must not print a traceback into somebody's terminal.
     logging.raiseExceptions = False
-    return logger
+    return logging.getLogger(LOGGER_NAME)

@@ -17,8 +17,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from watchfiles import awatch
-
 from stateward_daemon.documents import Documents
 from stateward_daemon.log import LOGGER_NAME
 
@@ -137,6 +135,9 @@ class Watcher:
 
     async def _events(self) -> AsyncIterator[set[Path]]:
         """Yield the paths that events name, or none when the safety check is due, until `_restart` is set."""
+        # Not at the top: most daemons never watch a document, and all of them have to start fast.
+        from watchfiles import awatch  # noqa: PLC0415
+
         restart = self._restart
         try:
             async for changes in awatch(

@@ -8,87 +8,33 @@
 
 from __future__ import annotations
 
-import functools
 import importlib
-import os
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
-
-from stateward.calls import CLIENT_NAME
-from stateward.client import Client
-from stateward.location import store_path
-from stateward.start import TIMEOUT_S, open_transport
-from stateward_protocol import __version__
-from stateward_protocol.errors import WireError as StatewardError
+from typing import TYPE_CHECKING, Any, Final
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
     from stateward.async_client import AsyncClient
-    from stateward.transport import Transport
-    from stateward_protocol.messages import Mode, Owner
+    from stateward.client import Client
+    from stateward.opening import Start, connect
+    from stateward_protocol import __version__
+    from stateward_protocol.errors import WireError as StatewardError
 
-Start: TypeAlias = Literal["auto", "never", "embedded"]
+__all__ = ["AsyncClient", "Client", "Start", "StatewardError", "__version__", "connect"]
 
-__all__ = ["AsyncClient", "Client", "StatewardError", "__version__", "connect"]
-
-
-def connect(
-    cwd: str | os.PathLike[str] | None = None,
-    session: str | None = None,
-    wanted: Sequence[Owner] | None = None,
-    mode: Mode = "active",
-    *,
-    store: str | os.PathLike[str] | None = None,
-    start: Start = "auto",
-    socket: str | None = None,
-    timeout_s: float = TIMEOUT_S,
-    client_name: str = CLIENT_NAME,
-) -> Client:
-    """Return an attached client.
-
-    Args:
-        cwd: The directory whose state is meant; made absolute here.
-        session: The session's id; needs `cwd`.
-        wanted: Owners to work with; by default `global`, and `cwd` and `session` where they are given.
-        mode: `active`, `passive` or `off`.
-        store: The store directory; else `STATEWARD_STORE`, else the user's data directory.
-        start: `auto` starts a daemon where none runs, `never` does not, `embedded` works in this process, without
-            sockets, while no daemon holds the store.
-        socket: Where a daemon that is started here listens; else `STATEWARD_SOCKET`, else a place of its own choice.
-        timeout_s: Seconds until connecting, and later each call, is given up.
-        client_name: Who calls, for `sessions` and the log.
-
-    Raises:
-        StatewardError: `store_unavailable` when no daemon can be had; else why it refuses the attachment.
-
-    Source: protocol.md section 5.
-    """
-    client = Client(_opener(start, store, socket, timeout_s), client_name)
-    try:
-        client.attach(
-            cwd=None if cwd is None else os.path.abspath(cwd),  # noqa: PTH100 - what it returns is sent as text
-            session=session,
-            wanted=wanted,
-            mode=mode,
-        )
-    except BaseException:
-        client.close()
-        raise
-    return client
+# Loaded by whoever asks for them: the daemon uses a module of this package and none of these, and only an asynchronous
+# client needs asyncio.
+_PLACES: Final = {
+    "AsyncClient": ("stateward.async_client", "AsyncClient"),
+    "Client": ("stateward.client", "Client"),
+    "Start": ("stateward.opening", "Start"),
+    "StatewardError": ("stateward_protocol.errors", "WireError"),
+    "__version__": ("stateward_protocol", "__version__"),
+    "connect": ("stateward.opening", "connect"),
+}
 
 
-def _opener(
-    start: Start, store: str | os.PathLike[str] | None, socket: str | None, timeout_s: float
-) -> Callable[[], Transport]:
-    place = store_path(store)
-    if start == "embedded":
-        # By name: this library must work where only the protocol is installed, and may not import the daemon.
-        return functools.partial(importlib.import_module("stateward_daemon.embedded").open_transport, place)
-    return functools.partial(open_transport, place, start=start, socket=socket, timeout_s=timeout_s)
-
-
-def __getattr__(name: str) -> Any:  # noqa: ANN401 - whatever the module has by that name
-    # Only who wants it pays for the import of asyncio.
-    if name == "AsyncClient":
-        return importlib.import_module("stateward.async_client").AsyncClient
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+def __getattr__(name: str) -> Any:  # noqa: ANN401 - whatever the package has by that name
+    if name not in _PLACES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    module, attribute = _PLACES[name]
+    found = globals()[name] = getattr(importlib.import_module(module), attribute)
+    return found

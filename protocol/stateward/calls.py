@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import uuid
+import os
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 import msgspec
@@ -42,7 +42,7 @@ def attach_params(
 
 def new_idempotency_key() -> str:
     """Return a key that nobody else uses."""
-    return str(uuid.uuid4())
+    return os.urandom(16).hex()
 
 
 def is_lost(error: WireError) -> bool:

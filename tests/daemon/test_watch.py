@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from unittest.mock import Mock
 
 import pytest
+import watchfiles
 from watchfiles import awatch
 
 from editor import delete, save
@@ -69,7 +70,7 @@ def no_events(monkeypatch: pytest.MonkeyPatch) -> None:
     def refused(*_paths: Path, **_options: Any) -> AsyncIterator[set[tuple[int, str]]]:
         raise OSError(28, "OS file watch limit reached")
 
-    monkeypatch.setattr(watch, "awatch", refused)
+    monkeypatch.setattr(watchfiles, "awatch", refused)
     monkeypatch.setattr(watch, "SAFETY_CHECK_MS", 20)
 
 
@@ -174,7 +175,7 @@ class TestDirectories:
             begun.append(paths)
             return awatch(*paths, **options)
 
-        monkeypatch.setattr(watch, "awatch", recorded)
+        monkeypatch.setattr(watchfiles, "awatch", recorded)
         return begun
 
     async def test_a_directory_that_was_moved_away_and_back(

@@ -22,9 +22,8 @@ from lsprotocol import types as lsp
 from pygls.lsp.server import LanguageServer
 from pygls.protocol import LanguageServerProtocol, default_converter
 
-from stateward_daemon.convert import wire_error
+from stateward_daemon import convert
 from stateward_daemon.positions import Encoding
-from stateward_engine.errors import EngineError
 from stateward_protocol.envelope import encode_error, encode_result, request_id
 from stateward_protocol.errors import WireError
 from stateward_protocol.methods import PROTOCOL_VERSION
@@ -143,7 +142,7 @@ class Wire(LanguageServerProtocol):
 
     def refuse(self, identifier: RequestId | None, error: Exception) -> None:
         """Answer a request with an error; what is wrong with a notification only the log is told."""
-        refusal = self._refusal(error)
+        refusal = convert.refusal(error, self.log)
         if identifier is not None:
             self.channel.send(encode_error(identifier, refusal))
         elif refusal.category != "unknown_method":
@@ -168,15 +167,6 @@ class Wire(LanguageServerProtocol):
                 self.channel.send(encode_result(identifier, result))
         except Exception as error:  # noqa: BLE001 - the request is answered, whatever broke
             self.refuse(identifier, error)
-
-    def _refusal(self, error: Exception) -> WireError:
-        if isinstance(error, WireError):
-            return error
-        if isinstance(error, EngineError):
-            return wire_error(error)
-        incident = uuid.uuid4().hex[:12]
-        self.log.error("incident %s", incident, exc_info=error)
-        return WireError("internal", "the daemon made a mistake; its log names this incident", incident=incident)
 
     def _send_data(self, data: Any) -> None:  # noqa: ANN401 - any message of lsprotocol
         self.channel.send(_ENCODER.encode(self._converter.unstructure(data)))
