@@ -85,7 +85,7 @@ def selection(cwd: str | None, session: str | None, wanted: Sequence[m.Owner] | 
             "cwd is the absolute path of an existing directory",
             path="$.params.cwd",
             got=cwd,
-            example="/home/ada/project",
+            example='{"cwd": "/home/ada/project"}',
         )
     if session is not None and cwd is None:
         raise InvalidRequest("a session needs a cwd", path="$.params.session", wanted="cwd and session together")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias
 
 import msgspec
@@ -115,7 +116,7 @@ def _invalid_params(method: Method, params: dict[str, Any], complaint: str) -> W
     message, _, place = complaint.partition(" - at `")
     path = "$.params" + place.removesuffix("`").removeprefix("$")
     known = list(method.params.__struct_fields__)
-    facts: dict[str, Any] = {"path": path, "example": {"method": method.name, "params": method.example}}
+    facts: dict[str, Any] = {"path": path, "example": json.dumps(method.example)}
     unknown = [name for name in params if name not in known]
     if unknown and issubclass(method.params, StrictParams):
         facts |= {"path": f"$.params.{unknown[0]}", "got": unknown[0][:128], "wanted": known}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import logging
 import os
 import time
@@ -13,6 +14,7 @@ from stateward_daemon.documents import Documents
 from stateward_daemon.log import LOGGER_NAME
 from stateward_protocol import __version__
 from stateward_protocol.errors import WireError
+from stateward_protocol.methods import METHODS
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -70,10 +72,7 @@ class Caller:
             raise WireError(
                 "not_attached",
                 "attach first: it binds this connection to the owners that it works with",
-                example={
-                    "method": "attach",
-                    "params": {"client": {"name": "my-agent"}, "protocol": 1, "cwd": "/a/path"},
-                },
+                example=json.dumps(METHODS["attach"].example),
             )
         return self.attachment
 
@@ -108,7 +107,7 @@ class Caller:
                 "name the document by its absolute path, or send its text",
                 path="$.params.path",
                 got="nothing" if path is None else path,
-                example={"path": "/home/ada/project/ACTIVE_GOAL_STATE.md"},
+                example=json.dumps(METHODS["goal_projection"].example),
             )
         return self.host.documents.read(Path(path))
 

@@ -43,7 +43,7 @@ class EngineError(Exception):
         category: One word of the closed list in the protocol page.
         retryable: Whether the same call can succeed later without being changed.
         facts: What a caller needs to mend the call: `path`, `got`, `wanted`, `example`, `limit` and the like.
-            Members that are `None` are left out.
+            `example` is what would be right, as JSON text. Members that are `None` are left out.
     """
 
     category: ClassVar[str]
@@ -78,7 +78,10 @@ class MalformedPath(RequestError):
     def __init__(self, source: str, at: int, expected: str) -> None:
         self.source, self.at, self.expected = source, at, expected
         super().__init__(
-            f"expected {expected} at character {at}", path=source, wanted=expected, example="effective.lazy.memory[0]"
+            f"expected {expected} at character {at}",
+            path=source,
+            wanted=expected,
+            example='{"path": "effective.lazy.memory[0]"}',
         )
 
     def caret(self) -> str:

@@ -11,7 +11,7 @@ from stateward_protocol.errors import WireError
 RequestId: TypeAlias = "int | str"
 
 _ENCODER: Final = msgspec.json.Encoder()
-_EXAMPLE: Final = {"jsonrpc": "2.0", "id": 1, "method": "ping", "params": {}}
+_EXAMPLE: Final = '{"jsonrpc": "2.0", "id": 1, "method": "ping", "params": {}}'
 
 
 class Call(NamedTuple):

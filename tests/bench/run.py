@@ -46,14 +46,11 @@ def echo(folder: Path) -> Iterator[Path]:
     process.wait()
 
 
-def p50(call: Callable[[], object], count: int = CALLS) -> float:
-    """Return the median time of one call, in seconds."""
-    times = []
-    for _ in range(count):
-        began = time.perf_counter()
-        call()
-        times.append(time.perf_counter() - began)
-    return statistics.median(times)
+def timed(call: Callable[[], object]) -> float:
+    """Return the time of one call, in seconds."""
+    began = time.perf_counter()
+    call()
+    return time.perf_counter() - began
 
 
 def interleaved(measures: dict[str, Callable[[], float]], rounds: int = ROUNDS) -> dict[str, list[float]]:
@@ -65,6 +62,20 @@ def interleaved(measures: dict[str, Callable[[], float]], rounds: int = ROUNDS) 
     return found
 
 
+def p50s(calls: dict[str, Callable[[], object]]) -> dict[str, list[float]]:
+    """Return the median time of each call, one per round.
+
+    The calls take turns one by one: a disk and a processor that are never idle answer faster than those that a daemon
+    finds, so a bare call in a loop of its own would be measured in other weather. Put as much between two that sync.
+    """
+    found: dict[str, list[float]] = {name: [] for name in calls}
+    for _ in range(ROUNDS):
+        times = [{name: timed(call) for name, call in calls.items()} for _ in range(CALLS)]
+        for name in calls:
+            found[name].append(statistics.median(taken[name] for taken in times))
+    return found
+
+
 def report(title: str, over: list[float], under: list[float], bar: str) -> None:
     """Print the median ratio of two interleaved measures, its spread, and the bar."""
     ratios = sorted(a / b for a, b in zip(over, under, strict=True))
@@ -73,8 +84,8 @@ def report(title: str, over: list[float], under: list[float], bar: str) -> None:
     print(f"{title:52} {middle:6.2f}x  [{ratios[0]:.2f} .. {ratios[-1]:.2f}]  {absolute}  bar {bar}", flush=True)
 
 
-def bare_commit(folder: Path, size_bytes: int) -> Callable[[], float]:
-    """Return a measure of append + fdatasync + pread of that many bytes on the disk of the store."""
+def bare_commit(folder: Path, size_bytes: int) -> Callable[[], object]:
+    """Return a call that appends that many bytes on the disk of the store, syncs them, and reads them back."""
     descriptor = os.open(folder / "bare.log", os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o600)
     data = b"x" * size_bytes
     offset = 0
@@ -86,7 +97,7 @@ def bare_commit(folder: Path, size_bytes: int) -> Callable[[], float]:
         assert os.pread(descriptor, size_bytes, offset) == data
         offset += size_bytes
 
-    return lambda: p50(commit)
+    return commit
 
 
 def patch_call(wire: Wire) -> Callable[[], object]:
@@ -109,12 +120,13 @@ def one_client(daemon: Daemon, folder: Path, echo_path: Path) -> None:
         patch = patch_call(wire)
         patch()
         entry_bytes = (daemon.store / "journal" / "000001.log").stat().st_size - before
-        found = interleaved(
+        found = p50s(
             {
-                "read": lambda: p50(lambda: wire.call("read_state", read)),
-                "echo of a read": lambda: p50(lambda: floor.call("read_state", read)),
-                "patch": lambda: p50(patch),
-                "echo of a patch": lambda: p50(lambda: floor.call("patch_state", PATCH)),
+                "read": lambda: wire.call("read_state", read),
+                "echo of a read": lambda: floor.call("read_state", read),
+                "patch": patch,
+                "another read": lambda: wire.call("read_state", read),
+                "echo of a patch": lambda: floor.call("patch_state", PATCH),
                 "bare": bare_commit(folder, entry_bytes),
             }
         )

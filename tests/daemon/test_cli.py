@@ -270,7 +270,7 @@ class TestRefusals:
     """Section 4: what was wrong, where, what was wanted, and what a right call looks like."""
 
     def test_facts_follow_the_message_and_the_example_is_a_command(self, run: Any, serve: Any) -> None:
-        data = {"path": "cwd.lazy.x\x1b", "got": ["a"], "example": "cwd.lazy.memory[0]", "retryable": False}
+        data = {"path": "cwd.lazy.x\x1b", "got": ["a"], "example": '{"path": "cwd.lazy.memory[0]"}', "retryable": False}
         serve(lambda message: refusal(message, "wrong_kind", **data))
         printed = run("read", "cwd.lazy.x")
 
@@ -284,7 +284,9 @@ class TestRefusals:
 
     def test_a_malformed_path_is_drawn_with_a_caret(self, run: Any, serve: Any) -> None:
         def answer(message: Message) -> list[Message]:
-            refused = refusal(message, "malformed_path", path="cwd.工\t.x", wanted="a name", example="cwd.tactics")
+            refused = refusal(
+                message, "malformed_path", path="cwd.工\t.x", wanted="a name", example='{"path": "cwd.tactics"}'
+            )
             refused[0]["error"]["message"] = "expected a name at character 6"
             return refused
 
@@ -298,14 +300,26 @@ class TestRefusals:
         ]
 
     def test_an_example_of_another_projection_is_a_command(self, run: Any, serve: Any) -> None:
-        serve(lambda message: refusal(message, "missing_path", example={"path": "cwd", "projection": "keys"}))
+        serve(lambda message: refusal(message, "missing_path", example='{"path": "cwd", "projection": "keys"}'))
 
         assert run("read", "cwd.x").err.endswith("  example: stateward read cwd --projection keys\n")
 
     def test_an_example_of_a_patch_is_a_command(self, run: Any, serve: Any) -> None:
-        serve(lambda message: refusal(message, "no_op", example={"patch": {"cwd": {"tactics": {"a": 1}}}}))
+        serve(lambda message: refusal(message, "no_op", example='{"patch": {"cwd": {"tactics": {"a": 1}}}}'))
 
         assert """  example: stateward patch '{"cwd": {"tactics": {"a": 1}}}'\n""" in run("patch", "{}").err
+
+    def test_a_mistake_of_ours_is_one_line_without_a_traceback(self, run: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+        def fail(*_: object) -> None:
+            raise ZeroDivisionError("a secret")
+
+        monkeypatch.setattr("stateward_daemon.cli.goal_verbs.read_document", fail)
+        ended = run("goal", "check", str(document))
+
+        assert ended.status == 3
+        assert "ZeroDivisionError" in ended.err
+        assert "Traceback" not in ended.err
+        assert "secret" not in ended.err
 
     def test_as_json_it_is_on_standard_output(self, run: Any, serve: Any) -> None:
         serve(lambda message: refusal(message, "missing_path", path="cwd.x"))

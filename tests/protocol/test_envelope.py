@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import msgspec
@@ -63,7 +64,7 @@ def test_anything_else_is_an_invalid_message_with_an_example(message: Any) -> No
         read_message(message)
 
     assert (refused.value.category, refused.value.code) == ("invalid_message", -32600)
-    assert refused.value.data["example"]["method"] == "ping"
+    assert json.loads(refused.value.data["example"])["method"] == "ping"
 
 
 @pytest.mark.parametrize("params", [[], [1], "x", 1, False])

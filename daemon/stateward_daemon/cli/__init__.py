@@ -11,7 +11,15 @@ import os
 import sys
 from typing import TYPE_CHECKING
 
-from stateward_daemon.cli.exits import EXIT_FINDINGS, EXIT_INTERRUPTED, EXIT_OK, EXIT_USAGE, UsageFault, exit_of
+from stateward_daemon.cli.exits import (
+    EXIT_FINDINGS,
+    EXIT_INTERRUPTED,
+    EXIT_OK,
+    EXIT_UNAVAILABLE,
+    EXIT_USAGE,
+    UsageFault,
+    exit_of,
+)
 from stateward_daemon.cli.printing import complain, print_refusal
 from stateward_daemon.cli.verbs import find_verb, overview
 from stateward_protocol import __version__
@@ -43,7 +51,18 @@ def main(argv: Sequence[str] | None = None) -> int:
         return EXIT_FINDINGS
     except KeyboardInterrupt:
         return EXIT_INTERRUPTED
+    except Exception as error:  # noqa: BLE001 - a mistake of ours is told in one line, and its text may quote a body
+        complain(f"this is a mistake of stateward, please report it: {_whereabouts(error)}")
+        return EXIT_UNAVAILABLE
     return status
+
+
+def _whereabouts(error: Exception) -> str:
+    """Return the kind of an exception and where in the code it was raised."""
+    import traceback  # noqa: PLC0415 - only a mistake needs it
+
+    place = traceback.extract_tb(error.__traceback__)[-1]
+    return f"{type(error).__name__} at {os.path.basename(place.filename)}:{place.lineno}"  # noqa: PTH119 - a name
 
 
 def _run(arguments: list[str]) -> int:

@@ -120,11 +120,15 @@ def _fact_text(fact: object) -> str:
 
 
 def _example_call(verb: str, example: object) -> str:
-    """Return an example in the words of the verb that failed, where it is an argument of that verb."""
-    if verb in ("read", "browse") and isinstance(example, str):
-        return f"stateward {verb} {shlex.quote(example)}"
-    if verb in ("read", "browse") and isinstance(example, dict) and isinstance(example.get("path"), str):
-        return f"stateward read {shlex.quote(example['path'])} --projection {example.get('projection', 'value')}"
-    if verb == "patch" and isinstance(example, dict):
-        return f"stateward patch {shlex.quote(_fact_text(example.get('patch', example)))}"
+    """Return an example, which is JSON text, in the words of the verb that failed where that verb can say it."""
+    try:
+        right = json.loads(str(example))
+    except ValueError:
+        return _fact_text(example)
+    if verb in ("read", "browse") and isinstance(right, dict):
+        paths = right.get("paths") or [right.get("path")]
+        words = ["stateward", "read", *map(str, paths)]
+        return shlex.join(words + (["--projection", str(right["projection"])] if "projection" in right else []))
+    if verb == "patch" and isinstance(right, dict):
+        return shlex.join(["stateward", "patch", _fact_text(right.get("patch", right))])
     return _fact_text(example)

@@ -152,7 +152,7 @@ def duplicate_problems(lines: Lines, todos: Iterable[Todo]) -> Iterator[Problem]
 
 
 def _duplicates(lines: Lines, group: Sequence[Todo]) -> Iterator[Problem]:
-    places = [(todo.id_span or todo.span, _place(lines, todo)) for todo in group]
+    places = [(todo.id_span or todo.span, _place(todo)) for todo in group]
     todo_id = group[0].todo_id
     message = (
         f"{todo_id} stands on {len(group)} rows; give each row an id of its own, and keep an archived one as it is"
@@ -163,6 +163,6 @@ def _duplicates(lines: Lines, group: Sequence[Todo]) -> Iterator[Problem]:
         yield problem("duplicate_todo_ids", message, span, others[:RELATED_MAX])
 
 
-def _place(lines: Lines, todo: Todo) -> str:
+def _place(todo: Todo) -> str:
     where = "in the archive" if todo.archived else f"for the {todo.role}"
-    return f"the same id, {where}, on line {lines.index_at(todo.span[0]) + 1}"
+    return f"the same id, {where}"
