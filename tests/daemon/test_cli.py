@@ -309,7 +309,12 @@ class TestRefusals:
 
         assert """  example: stateward patch '{"cwd": {"tactics": {"a": 1}}}'\n""" in run("patch", "{}").err
 
-    def test_a_mistake_of_ours_is_one_line_without_a_traceback(self, run: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    def test_a_mistake_of_ours_is_one_line_without_a_traceback(
+        self, run: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+    ) -> None:
+        document = tmp_path / "ACTIVE_GOAL_STATE.md"
+        document.write_text("# Goal\n", encoding="utf-8")
+
         def fail(*_: object) -> None:
             raise ZeroDivisionError("a secret")
 

@@ -12,13 +12,16 @@ import pytest
 from stateward_daemon import handlers
 from stateward_daemon.dispatch import HANDLERS
 from stateward_daemon.settings import ENVIRONMENT_PREFIX, Settings
+from stateward_engine.goals.problems import CODES
 from stateward_protocol.errors import CATEGORIES
 from stateward_protocol.messages import StrictParams
 from stateward_protocol.methods import METHODS, Kind
 from stateward_protocol.schema import errors_page, methods_page, schema
 
 ROOT = Path(__file__).parent.parent.parent
-PROTOCOL_PAGE = ROOT / "docs" / "protocol.md"
+DOCS = ROOT / "docs"
+# Links to files of this repository; those to the web are somebody else's.
+LINK = re.compile(r"\]\((?!https?:)([^)#]+)\)")
 GENERATED = re.compile(r"(<!-- generated: (\w+) -->\n).*?(<!-- end -->)", re.DOTALL)
 
 
@@ -26,14 +29,37 @@ def text_of_all_tests() -> str:
     return "\n".join(file.read_text(encoding="utf-8") for file in sorted((ROOT / "tests").rglob("*.py")))
 
 
-def test_golden_protocol_page_is_what_the_table_says() -> None:
-    parts = {"errors": errors_page(), "methods": methods_page()}
-    page = PROTOCOL_PAGE.read_text(encoding="utf-8")
-    wanted = GENERATED.sub(lambda match: f"{match[1]}{parts[match[2]]}\n{match[3]}", page)
-    if os.environ.get("STATEWARD_GOLDEN") == "write":
-        PROTOCOL_PAGE.write_text(wanted, encoding="utf-8")
+def problems_page() -> str:
+    """Return the table of problem codes, as Markdown."""
+    rows = [
+        f"| `{name}` | {code.severity}{', refused' if code.refuses else ''} | {code.meaning} |"
+        for name, code in CODES.items()
+    ]
+    return "\n".join(["| code | severity | meaning |", "|---|---|---|", *rows])
 
-    assert PROTOCOL_PAGE.read_text(encoding="utf-8") == wanted
+
+@pytest.mark.parametrize("page", [DOCS / "protocol.md", DOCS / "goal-documents.md"], ids=lambda page: page.stem)
+def test_golden_parts_of_a_page_are_what_the_tables_say(page: Path) -> None:
+    parts = {"errors": errors_page, "methods": methods_page, "problems": problems_page}
+    text = page.read_text(encoding="utf-8")
+    wanted = GENERATED.sub(lambda match: f"{match[1]}{parts[match[2]]()}\n{match[3]}", text)
+    if os.environ.get("STATEWARD_GOLDEN") == "write":
+        page.write_text(wanted, encoding="utf-8")
+
+    assert page.read_text(encoding="utf-8") == wanted
+
+
+def test_every_link_of_a_page_leads_somewhere() -> None:
+    pages = [*ROOT.glob("*.md"), *DOCS.glob("*.md")]
+    links = [(page, link) for page in pages for link in LINK.findall(page.read_text(encoding="utf-8"))]
+
+    assert [(page.name, link) for page, link in links if not (page.parent / link).exists()] == []
+
+
+def test_every_problem_code_has_a_test() -> None:
+    text = text_of_all_tests() + "".join(page.read_text(encoding="utf-8") for page in (ROOT / "tests").rglob("*.md"))
+
+    assert [code for code in CODES if code not in text] == []
 
 
 def test_each_method_has_one_row_one_handler_file_and_one_handler() -> None:
@@ -59,7 +85,7 @@ def test_the_schema_names_every_method() -> None:
 
 @pytest.mark.parametrize("name", Settings.__struct_fields__)
 def test_each_setting_is_documented(name: str) -> None:
-    page = (ROOT / "docs" / "operating.md").read_text(encoding="utf-8")
+    page = (DOCS / "operating.md").read_text(encoding="utf-8")
 
     assert f"`{name}`" in page
     assert f"`{ENVIRONMENT_PREFIX}{name.upper()}`" in page

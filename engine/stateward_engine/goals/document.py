@@ -110,7 +110,7 @@ def _document_problems(
     yield from problems.next_action_problems(lines, next_action)
     yield from problems.section_problems(lines, regions, todos)
     yield from problems.implicit_problems(todos)
-    yield from problems.duplicate_problems(lines, todos)
+    yield from problems.duplicate_problems(todos)
 
 
 def _refusal(lines: Lines, fault: Fault) -> UnsafeDocument:

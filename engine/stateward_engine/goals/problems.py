@@ -21,51 +21,34 @@ RELATED_MAX: Final = 16
 
 
 class Code(NamedTuple):
-    """How grave a problem is, and in one line what it means."""
+    """What is known of a kind of problem.
+
+    Attributes:
+        severity: How grave it is.
+        meaning: What it means, in one line.
+        refuses: Whether a document with it has no projection.
+    """
 
     severity: Severity
     meaning: str
+    refuses: bool = False
 
 
-# Source: goal-documents section 5.
+# Source: goal-documents 1.10 and the refusals of section 2.
 CODES: Final[dict[str, Code]] = {
     "missing_frontmatter": Code("warning", "the document does not start with frontmatter"),
     "missing_next_action": Code("warning", "nothing is said about what to do next"),
     "missing_todo_sections": Code("warning", "there is no row for a user or an agent"),
     "implicit_todo_ids": Code("warning", "a row has a generated id, which changes when the row moves"),
     "duplicate_todo_ids": Code("error", "one id stands on several rows, archived ones included"),
-    "not_utf8": Code("error", "the bytes of the file are no UTF-8"),
-    "unterminated_frontmatter": Code("error", "the frontmatter opens and never closes"),
-    "orphan_region_marker": Code("error", "a region marker stands outside of every todo section"),
-    "nested_or_mismatched_region_marker": Code("error", "a region marker stands where another one is due, or none"),
-    "unterminated_region": Code("error", "a marked region has no end marker"),
-    "foreign_content_in_marked_region": Code("error", "a line in a marked region is no generated line"),
-    "second_frontmatter_block": Code("warning", "a block in the body looks like frontmatter and is not read"),
-    "unclosed_fence": Code("warning", "a code fence hides the rest of the document"),
-    "unclosed_comment": Code("warning", "a comment hides the rest of the document"),
-    "not_a_todo_marker": Code("info", "a line looks like a checkbox and is no todo"),
-    "empty_todo_text": Code("warning", "nothing stands behind a checkbox"),
-    "metadata_on_task_line": Code("warning", "metadata on the line of its task is read as text"),
-    "metadata_not_indented": Code("warning", "metadata that is not indented belongs to no row"),
-    "metadata_wrapped": Code("warning", "metadata broken over several lines is not read"),
-    "stray_metadata_text": Code("warning", "words in a metadata comment that are no key and value"),
-    "todo_outside_region": Code("info", "a task line stands outside of every todo section"),
-    "duplicate_todo_section": Code("warning", "there are several todo sections of one role"),
-    "nested_todo": Code("info", "an indented task is a row of its own and cannot be rendered"),
-    "invalid_todo_id": Code("error", "an explicit id does not fit the grammar and is not used"),
-    "normalised_value": Code("info", "a value is read differently from how it is written"),
-    "invalid_metadata_value": Code("warning", "a metadata value cannot be read"),
-    "unknown_metadata_key": Code("info", "a metadata key is not known"),
-    "repeated_metadata_key": Code("warning", "a metadata key stands several times on one row"),
-    "marker_status_conflict": Code("warning", "the checkbox and the explicit status disagree"),
-    "dangling_todo_reference": Code("warning", "a reference names no todo of this goal"),
-    "blocking_cycle": Code("error", "todos wait for each other in a circle"),
-    "conflict_marker": Code("error", "a merge is not resolved"),
-    "stale_projection": Code("info", "what a marked region shows is not the current revision"),
-    "edited_projection": Code("warning", "the text of a marked region differs from what its revision renders"),
-    "claim_without_lease": Code("info", "a claimed row has no lease"),
-    "expired_lease": Code("warning", "the lease of a claimed row has run out"),
-    "dangling_state_reference": Code("warning", "a reference into the state cannot be read"),
+    "not_utf8": Code("error", "the bytes of the file are no UTF-8", refuses=True),
+    "unterminated_frontmatter": Code("error", "the frontmatter opens and never closes", refuses=True),
+    "orphan_region_marker": Code("error", "a region marker stands outside of every todo section", refuses=True),
+    "nested_or_mismatched_region_marker": Code(
+        "error", "a region marker stands where another one is due, or none", refuses=True
+    ),
+    "unterminated_region": Code("error", "a marked region has no end marker", refuses=True),
+    "foreign_content_in_marked_region": Code("error", "a line in a marked region is no generated line", refuses=True),
 }
 
 
@@ -141,17 +124,17 @@ def implicit_problems(todos: Iterable[Todo]) -> Iterator[Problem]:
             yield problem("implicit_todo_ids", message, todo.span)
 
 
-def duplicate_problems(lines: Lines, todos: Iterable[Todo]) -> Iterator[Problem]:
+def duplicate_problems(todos: Iterable[Todo]) -> Iterator[Problem]:
     """Yield one problem for each row whose id stands on another row too, archived rows included."""
     groups: dict[str, list[Todo]] = defaultdict(list)
     for todo in todos:
         groups[todo.todo_id].append(todo)
     for group in groups.values():
         if len(group) > 1:
-            yield from _duplicates(lines, group)
+            yield from _duplicates(group)
 
 
-def _duplicates(lines: Lines, group: Sequence[Todo]) -> Iterator[Problem]:
+def _duplicates(group: Sequence[Todo]) -> Iterator[Problem]:
     places = [(todo.id_span or todo.span, _place(todo)) for todo in group]
     todo_id = group[0].todo_id
     message = (
