@@ -25,7 +25,7 @@ def test_a_large_group_of_equal_ids_names_some_places_each() -> None:
 
 def test_every_meaning_is_a_line_in_lower_case() -> None:
     assert [
-        code for code, (_, meaning) in CODES.items() if not meaning or meaning[0].isupper() or meaning[-1] == "."
+        name for name, code in CODES.items() if not code.meaning or code.meaning[0].isupper() or code.meaning[-1] == "."
     ] == []
 
 
