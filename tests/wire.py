@@ -14,6 +14,7 @@ import sys
 from typing import TYPE_CHECKING, Any, Self
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
 
 # Long enough for a machine under load; a test that reaches it has failed.
@@ -153,8 +154,8 @@ class Daemon:
     def command(self, *arguments: str) -> list[str]:
         return [sys.executable, "-m", "stateward_daemon", *arguments]
 
-    def start(self) -> Self:
-        """Start it and wait until it says on the ready pipe that it listens."""
+    def start(self, *, prepare: Callable[[], object] | None = None) -> Self:
+        """Start it and wait until it says on the ready pipe that it listens; `prepare` runs in the new process."""
         reader, writer = os.pipe()
         with (self.folder / "daemon.err").open("ab") as errors:
             self.process = subprocess.Popen(
@@ -165,6 +166,7 @@ class Daemon:
                 stderr=errors,
                 pass_fds=(writer,),
                 start_new_session=True,
+                preexec_fn=prepare,  # noqa: PLW1509 - tests that use it have no threads at that time
             )
         os.close(writer)
         with os.fdopen(reader, "rb") as pipe:

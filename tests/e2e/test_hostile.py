@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import resource
 import socket
 import time
 from pathlib import Path
@@ -25,6 +26,8 @@ MEMORY_GROWTH_MIB_MAX: Final = 64
 GOOD_CLIENT_S_MAX: Final = 1.0
 ANSWER_S_MAX: Final = 2.0
 MIB: Final = 1024 * 1024
+DESCRIPTORS_MAX: Final = 64
+RECOVERY_S_MAX: Final = 3.0
 
 
 @pytest.fixture(scope="module")
@@ -216,6 +219,27 @@ def test_a_burst_of_connections_is_served(target: Daemon) -> None:
         wires = [held.enter_context(Wire(target.socket)) for _ in range(512)]
         numbers = [wire.request("ping") for wire in wires]
         assert all(wire.answer(number) == {"ok": True} for wire, number in zip(wires, numbers, strict=True))
+
+
+def test_a_daemon_out_of_descriptors_recovers_and_goes_on_writing(tmp_path: Path) -> None:
+    """Security row 20: a shortage refuses newcomers; it neither ends the daemon nor poisons the writer."""
+    daemon = Daemon(tmp_path)
+    limit = (DESCRIPTORS_MAX, DESCRIPTORS_MAX)
+    daemon.start(prepare=lambda: resource.setrlimit(resource.RLIMIT_NOFILE, limit))
+    try:
+        with daemon.agent() as first:
+            with contextlib.ExitStack() as held:
+                for _ in range(2 * DESCRIPTORS_MAX):
+                    held.enter_context(daemon.connect())
+                first.call("patch_state", {"patch": {"cwd": {"tactics": {"n": 1}}}})
+                assert descriptors(daemon.pid) >= DESCRIPTORS_MAX - 1
+            began = time.monotonic()
+            with daemon.agent("second") as second:
+                assert second.call("read_state", {"path": "cwd.tactics.n"}) == {"value": 1}
+            assert time.monotonic() - began < RECOVERY_S_MAX
+            assert first.call("patch_state", {"patch": {"cwd": {"tactics": {"n": 2}}}}) == {"changed": ["cwd"]}
+    finally:
+        assert daemon.stop() == 0
 
 
 def test_other_users_are_kept_out(target: Daemon) -> None:
