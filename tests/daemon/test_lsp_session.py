@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from editor import Editor
+from editor import PULLS, Editor
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -36,16 +36,19 @@ class TestInitialize:
             "change": 2,
             "save": {"includeText": False},
         }
-        assert announced["diagnosticProvider"] == {
+        assert "diagnosticProvider" not in announced
+        assert announced["hoverProvider"] is announced["documentSymbolProvider"] is True
+        assert announced["experimental"] == {"stateward": {"protocol": 1}}
+
+    async def test_a_client_that_can_be_told_to_ask_again_is_offered_to_ask(self, editor: Editor) -> None:
+        assert editor.initialize(PULLS)["diagnosticProvider"] == {
             "interFileDependencies": False,
             "workspaceDiagnostics": True,
             "identifier": "stateward",
         }
-        assert announced["hoverProvider"] is announced["documentSymbolProvider"] is True
-        assert announced["experimental"] == {"stateward": {"protocol": 1}}
 
     async def test_nothing_is_announced_that_is_not_served(self, editor: Editor) -> None:
-        assert sorted(editor.initialize()) == [
+        assert sorted(editor.initialize(PULLS)) == [
             "diagnosticProvider",
             "documentSymbolProvider",
             "experimental",

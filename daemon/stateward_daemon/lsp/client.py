@@ -24,8 +24,8 @@ class Client:
         folders: URIs of its workspace folders, as it spells them.
         options: Its `initializationOptions.stateward`.
         encoding: What a character of a position is, both ways.
-        pulls_diagnostics: It asks for diagnostics, so none are pushed: it would show both.
-        refreshes_diagnostics: It can be told to ask again.
+        pulls_diagnostics: It asks for diagnostics and can be told to ask again, so none are pushed: it would show both.
+            A client that asks and cannot be told would never see what others save; it is pushed to like any other.
         reports_files: It can be asked to report changes of files.
         shows_related: It takes places that belong to a diagnostic.
         shows_markdown: It takes Markdown in a hover.
@@ -38,7 +38,6 @@ class Client:
     options: dict[str, Any] = field(default_factory=dict)
     encoding: Encoding = Encoding.UTF_16
     pulls_diagnostics: bool = False
-    refreshes_diagnostics: bool = False
     reports_files: bool = False
     shows_related: bool = False
     shows_markdown: bool = False
@@ -60,8 +59,8 @@ def read_client(params: dict[str, Any]) -> Client:
         folders=_folders(params),
         options=_object(said("initializationOptions.stateward")),
         encoding=choose_encoding(said("capabilities.general.positionEncodings")),
-        pulls_diagnostics=isinstance(said("capabilities.textDocument.diagnostic"), dict),
-        refreshes_diagnostics=can("workspace.diagnostics.refreshSupport"),
+        pulls_diagnostics=isinstance(said("capabilities.textDocument.diagnostic"), dict)
+        and can("workspace.diagnostics.refreshSupport"),
         reports_files=can("workspace.didChangeWatchedFiles.dynamicRegistration"),
         shows_related=can("textDocument.publishDiagnostics.relatedInformation")
         or can("textDocument.diagnostic.relatedInformation"),

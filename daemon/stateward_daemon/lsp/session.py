@@ -167,7 +167,7 @@ class LspSession:
     def show(self, uri: str) -> None:
         """Let the client see that something else is shown for `uri`, for a reason that it does not know of."""
         self.push(uri)
-        if self.client.refreshes_diagnostics and self.client.pulls_diagnostics:
+        if self.client.pulls_diagnostics:
             self._outbox.put(_REFRESH, partial(self.ask, _REFRESH))
 
     def ask(self, method: str, params: object = None) -> None:
@@ -206,6 +206,7 @@ class LspSession:
         self.client = client
         self.phase = Phase.SERVING
         self._wire.encoding = client.encoding
+        self._wire.offers_diagnostics = client.pulls_diagnostics
         # In the background, so that nothing of it is sent before the answer to `initialize`.
         self.folders.change(added=client.folders)
 

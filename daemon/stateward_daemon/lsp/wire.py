@@ -58,11 +58,13 @@ class Wire(LanguageServerProtocol):
         channel: Where messages go.
         log: Where mistakes go.
         encoding: What `initialize` announces as the encoding of positions.
+        offers_diagnostics: Whether it announces that diagnostics can be asked for.
     """
 
     channel: Channel
     log: logging.Logger
     encoding: Encoding = Encoding.UTF_16
+    offers_diagnostics: bool = True
 
     # -- messages in -------------------------------------------------------------------------------------------------
 
@@ -133,6 +135,8 @@ class Wire(LanguageServerProtocol):
         result = yield from super().lsp_initialize(params)
         capabilities = result.capabilities
         capabilities.position_encoding = lsp.PositionEncodingKind(self.encoding)
+        if not self.offers_diagnostics:
+            capabilities.diagnostic_provider = None
         # pygls announces commands even when there is none.
         capabilities.execute_command_provider = None
         capabilities.experimental = {"stateward": {"protocol": PROTOCOL_VERSION}}
