@@ -41,12 +41,21 @@ class Channel:
         self.sent: list[Message] = []
         self.paused = False
         self.closed = False
+        self.worked = 0
         self.changed = asyncio.Event()
 
     def send(self, body: bytes) -> None:
         """Record one message."""
         self.sent.append(json.loads(body))
         self.changed.set()
+
+    def work(self, job: Callable[[], Any], done: Callable[[Any], None], failed: Callable[[Exception], None]) -> None:
+        """Run the job at once, and record that it was to be run in a thread."""
+        self.worked += 1
+        try:
+            done(job())
+        except Exception as error:  # noqa: BLE001 - as a connection does
+            failed(error)
 
     def close(self) -> None:
         """Record the end."""

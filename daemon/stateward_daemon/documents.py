@@ -96,6 +96,13 @@ class Documents:
                 self._parsed.popitem(last=False)
         return document
 
+    def size_bytes(self, path: Path) -> int:
+        """Return the size of the file at `path`, 0 when there is none."""
+        try:
+            return path.stat().st_size
+        except OSError:
+            return 0
+
     def digest(self, path: Path) -> str | None:
         """Return the SHA-256 of what is at `path` now, or `None` when nothing readable is there."""
         try:

@@ -7,7 +7,7 @@ documents when a thread has read them.
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 from stateward_daemon import convert, dispatch
 from stateward_protocol.envelope import Answer, Call, encode_error, encode_result, read_message, request_id
@@ -16,32 +16,15 @@ from stateward_protocol.methods import Kind, Method
 from stateward_protocol.strict_json import Unsendable, without_surrogates
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
     from pathlib import Path
 
+    from stateward_daemon.channel import Channel
     from stateward_daemon.host import Caller
     from stateward_daemon.lsp.session import LspSession
     from stateward_engine.state.transition import Command
     from stateward_engine.store.group import Outcome
     from stateward_engine.store.writer import Ticket
     from stateward_protocol.envelope import RequestId
-
-
-class Channel(Protocol):
-    """What carries the messages: a connection, or a recorder in a test."""
-
-    @property
-    def paused(self) -> bool:
-        """Whether the client does not read, so that nothing but answers should be sent."""
-
-    def send(self, body: bytes) -> None:
-        """Send one body."""
-
-    def close(self) -> None:
-        """End the connection after what was sent has left."""
-
-    def work(self, job: Callable[[], Any], done: Callable[[Any], None], failed: Callable[[Exception], None]) -> None:
-        """Run `job` in a thread, then `done` with its result or `failed`; no further message is received meanwhile."""
 
 
 class Exchange:

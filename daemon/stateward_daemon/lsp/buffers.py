@@ -42,14 +42,14 @@ class Buffer:
     text: str
     on_disk: str | None
     follows_file: bool = False
-    _reading: Reading | None = field(default=None, repr=False)
+    # With the text that it is of: a thread may finish one after the text has moved on.
+    _read: tuple[str, Reading] | None = field(default=None, repr=False)
 
     def edit(self, changes: Iterable[lsp.TextDocumentContentChangeEvent], version: int) -> None:
         """Take the client's edits, in order. From now on it shows its own text again."""
         self.text = apply_changes(self.text, changes, self.encoding)
         self.version = version
         self.follows_file = False
-        self._reading = None
 
     def saved(self, on_disk: str | None) -> bool:
         """Take note that the client wrote the file; tell whether something else is shown now."""
@@ -69,10 +69,13 @@ class Buffer:
         return followed or self.follows_file
 
     def reading(self) -> Reading:
-        """Return what the text says; it is read once per version."""
-        if self._reading is None:
-            self._reading = read_buffer(read_document(self.text), self.encoding, self.version)
-        return self._reading
+        """Return what the text says; it is read once per text."""
+        text, version, read = self.text, self.version, self._read
+        if read is not None and read[0] is text and read[1].version == version:
+            return read[1]
+        reading = read_buffer(read_document(text), self.encoding, version)
+        self._read = (text, reading)
+        return reading
 
     def _is_text_of(self, digest: str | None) -> bool:
         # Editors take the mark off and put it back when they save.

@@ -32,13 +32,24 @@ class Feature(NamedTuple):
     """One row of the table.
 
     Attributes:
-        handle: Takes the session and the typed params. It is sync and short: what a handler that waits would answer
-            could be about a text that the client has edited meanwhile.
+        handle: Takes the session and the typed params. It does not wait: what a handler that waits would answer could
+            be about a text that the client has edited meanwhile.
         options: What `initialize` announces beside the method itself.
+        is_long: Tells whether a request reads a long document, which is done in a thread; `None` for a method that
+            reads none.
     """
 
     handle: Callable[[LspSession, Any], Any]
     options: object = None
+    is_long: Callable[[LspSession, Any], bool] | None = None
+
+
+def _of_one(session: LspSession, params: Any) -> bool:  # noqa: ANN401 - the params of several methods
+    return session.is_long(params.text_document.uri)
+
+
+def _of_all(session: LspSession, _params: object) -> bool:
+    return any(map(session.is_long, [*session.buffers, *session.folders.goals.values()]))
 
 
 FEATURES: Final[dict[str, Feature]] = {
@@ -52,10 +63,11 @@ FEATURES: Final[dict[str, Feature]] = {
     lsp.TEXT_DOCUMENT_DIAGNOSTIC: Feature(
         text_document_diagnostic.handle,
         lsp.DiagnosticOptions(inter_file_dependencies=False, workspace_diagnostics=True, identifier="stateward"),
+        _of_one,
     ),
-    lsp.WORKSPACE_DIAGNOSTIC: Feature(workspace_diagnostic.handle),
-    lsp.TEXT_DOCUMENT_HOVER: Feature(text_document_hover.handle),
-    lsp.TEXT_DOCUMENT_DOCUMENT_SYMBOL: Feature(text_document_document_symbol.handle),
+    lsp.WORKSPACE_DIAGNOSTIC: Feature(workspace_diagnostic.handle, is_long=_of_all),
+    lsp.TEXT_DOCUMENT_HOVER: Feature(text_document_hover.handle, is_long=_of_one),
+    lsp.TEXT_DOCUMENT_DOCUMENT_SYMBOL: Feature(text_document_document_symbol.handle, is_long=_of_one),
     lsp.WORKSPACE_DID_CHANGE_WATCHED_FILES: Feature(workspace_did_change_watched_files.handle),
     lsp.WORKSPACE_DID_CHANGE_WORKSPACE_FOLDERS: Feature(workspace_did_change_workspace_folders.handle),
 }

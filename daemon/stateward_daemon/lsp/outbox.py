@@ -3,28 +3,16 @@
 from __future__ import annotations
 
 import asyncio
-from typing import TYPE_CHECKING, Final, Protocol
+from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from stateward_daemon.channel import Channel
+
 # Somebody who types sends an edit per key. The first one starts this delay and the others do not prolong it, so that
 # diagnostics keep coming during a long sentence.
 DELAY_S: Final = 0.05
-
-
-class Channel(Protocol):
-    """What carries the messages of one connection."""
-
-    @property
-    def paused(self) -> bool:
-        """Whether the client does not read what it was sent."""
-
-    def send(self, body: bytes) -> None:
-        """Send one JSON body; framing is the connection's."""
-
-    def close(self) -> None:
-        """End the connection after what was sent has left."""
 
 
 class Outbox:

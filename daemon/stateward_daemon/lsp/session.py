@@ -1,14 +1,15 @@
 """The session: what one editor has open, what it is shown, and the states that its connection goes through.
 
-It runs on the event loop and waits for nothing. Reads of files are those of small documents, once per answer; whatever
-can take long, the search through folders and the watching of files, is done elsewhere and comes back as an event.
+It runs on the event loop and waits for nothing. Whatever can take long is done in a thread and comes back as an event:
+reading a long document, the search through folders, the watching of files.
 """
 
 from __future__ import annotations
 
+import asyncio
 from enum import Enum, auto
 from functools import partial
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from lsprotocol import types as lsp
 
@@ -17,7 +18,7 @@ from stateward_daemon.lsp.client import Client, read_client
 from stateward_daemon.lsp.diagnostics import Shown, diagnose
 from stateward_daemon.lsp.dispatch import FEATURES
 from stateward_daemon.lsp.folders import Folders
-from stateward_daemon.lsp.outbox import Channel, Outbox
+from stateward_daemon.lsp.outbox import Outbox
 from stateward_daemon.lsp.reading import Reading, read_file, text_digest
 from stateward_daemon.lsp.uris import goal_path_of
 from stateward_daemon.lsp.wire import open_wire
@@ -27,8 +28,13 @@ from stateward_protocol.errors import WireError
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from stateward_daemon.channel import Channel
     from stateward_daemon.host import Caller
     from stateward_daemon.lsp.buffers import Buffer
+
+# A document of this size, in bytes or characters, takes about 30 ms to read and to answer about. Longer ones are read
+# in a thread, so that other clients do not wait.
+READ_INLINE_MAX: Final = 64 * 1024
 
 _REFRESH: Final = lsp.WORKSPACE_DIAGNOSTIC_REFRESH
 # What `initialize` tells pygls about the client: nothing. What is read of it, `client.py` reads.
@@ -41,6 +47,14 @@ class Phase(Enum):
     NEW = auto()
     SERVING = auto()
     SHUT_DOWN = auto()
+
+
+class _Made(NamedTuple):
+    """Diagnostics that are ready to be sent, the version of the buffer that they are about, and whether it is none."""
+
+    body: bytes
+    version: int | None
+    is_empty: bool
 
 
 class LspSession:
@@ -77,7 +91,8 @@ class LspSession:
         self._marked: set[str] = set()
         self._wire = open_wire(channel, host.version, host.log)
         for method, feature in FEATURES.items():
-            self._wire.serve(method, partial(feature.handle, self), feature.options)
+            is_long = feature.is_long and partial(feature.is_long, self)
+            self._wire.serve(method, partial(feature.handle, self), feature.options, is_long)
 
     # -- called by the connection ------------------------------------------------------------------------------------
 
@@ -147,6 +162,14 @@ class LspSession:
         """
         buffer = self.buffers.get(uri)
         return None if buffer is None or buffer.follows_file else buffer.version
+
+    def is_long(self, uri: str) -> bool:
+        """Tell whether what is shown for `uri` takes long to read."""
+        buffer = self.buffers.get(uri)
+        if buffer is not None and not buffer.follows_file:
+            return len(buffer.text) > READ_INLINE_MAX
+        path = goal_path_of(uri)
+        return path is not None and self.documents.size_bytes(path) > READ_INLINE_MAX
 
     def looks_after(self, uri: str) -> bool:
         """Tell whether the client works with a document: has it open or in a folder."""
@@ -219,9 +242,29 @@ class LspSession:
             return None
 
     def _publish(self, uri: str) -> None:
-        items = diagnose(self.shown(uri), uri, self.client) if self.looks_after(uri) else []
-        if not items and uri not in self.buffers and uri not in self._marked:
+        if not self.is_long(uri):
+            self._send(uri, self._made(uri))
             return
-        (self._marked.add if items else self._marked.discard)(uri)
-        params = lsp.PublishDiagnosticsParams(uri, items, version=self.shown_version(uri))
-        self._wire.notify(lsp.TEXT_DOCUMENT_PUBLISH_DIAGNOSTICS, params)
+        made = asyncio.get_running_loop().run_in_executor(None, self._made, uri)
+        made.add_done_callback(lambda future: self._send(uri, future.result()))
+
+    def _made(self, uri: str) -> _Made:
+        """Return the diagnostics of what is shown for `uri`, ready to be sent; in a thread where that takes long."""
+        shown = self.shown(uri) if self.looks_after(uri) else None
+        version = shown.version if isinstance(shown, Reading) else None
+        items = diagnose(shown, uri, self.client)
+        params = lsp.PublishDiagnosticsParams(uri, items, version=version)
+        body = self._wire.body_of(lsp.TEXT_DOCUMENT_PUBLISH_DIAGNOSTICS, params)
+        return _Made(body, version, is_empty=not items)
+
+    def _send(self, uri: str, made: _Made) -> None:
+        if self.phase is not Phase.SERVING:
+            return
+        if made.version != self.shown_version(uri):
+            # The text has moved on while a thread read it; diagnostics are never older than what they are shown on.
+            self.push(uri)
+            return
+        if made.is_empty and uri not in self.buffers and uri not in self._marked:
+            return
+        (self._marked.discard if made.is_empty else self._marked.add)(uri)
+        self._channel.send(made.body)

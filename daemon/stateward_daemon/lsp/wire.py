@@ -24,7 +24,7 @@ from pygls.protocol import LanguageServerProtocol, default_converter
 
 from stateward_daemon import convert
 from stateward_daemon.positions import Encoding
-from stateward_protocol.envelope import encode_error, encode_result, request_id
+from stateward_protocol.envelope import encode_call, encode_error, encode_result, request_id
 from stateward_protocol.errors import WireError
 from stateward_protocol.methods import PROTOCOL_VERSION
 
@@ -32,7 +32,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Mapping
     from concurrent.futures import Future
 
-    from stateward_daemon.lsp.outbox import Channel
+    from cattrs import Converter
+
+    from stateward_daemon.channel import Channel
     from stateward_protocol.envelope import RequestId
 
 # Requests of ours that a client has not answered. A client that answers none would make the table grow for as long as
@@ -66,11 +68,26 @@ class Wire(LanguageServerProtocol):
     encoding: Encoding = Encoding.UTF_16
     offers_diagnostics: bool = True
 
+    def __init__(self, server: LanguageServer, converter: Converter) -> None:
+        super().__init__(server, converter)
+        self._is_long: dict[str, Callable[[Any], bool]] = {}
+
     # -- messages in -------------------------------------------------------------------------------------------------
 
-    def serve(self, method: str, handler: Callable[[Any], Any], options: object = None) -> None:
-        """Let `handler` serve a method: it takes the typed params, or `None` for a method without."""
+    def serve(
+        self,
+        method: str,
+        handler: Callable[[Any], Any],
+        options: object = None,
+        is_long: Callable[[Any], bool] | None = None,
+    ) -> None:
+        """Let `handler` serve a method: it takes the typed params, or `None` for a method without.
+
+        Where `is_long` says so of the params of a request, the handler runs in a thread, with its connection held.
+        """
         self.fm.feature(method, options)(handler)
+        if is_long is not None:
+            self._is_long[method] = is_long
 
     def receive(self, message: Mapping[str, Any]) -> None:
         """Run the handler of a request or notification; a request is answered exactly once."""
@@ -83,6 +100,10 @@ class Wire(LanguageServerProtocol):
             params = read_params(method, message.get("params"))
         except WireError as error:
             self.refuse(identifier, error)
+            return
+        if identifier is not None and method in self._is_long and self._is_long[method](params):
+            answer = partial(self._answer, identifier, handler, params)
+            self.channel.work(answer, self.channel.send, partial(self.refuse, identifier))
             return
         # pygls files each running handler under an id, notifications too.
         key = str(uuid.uuid4()) if identifier is None else identifier
@@ -171,6 +192,13 @@ class Wire(LanguageServerProtocol):
                 self.channel.send(encode_result(identifier, result))
         except Exception as error:  # noqa: BLE001 - the request is answered, whatever broke
             self.refuse(identifier, error)
+
+    def _answer(self, identifier: RequestId, handler: Callable[[Any], Any], params: Any) -> bytes:  # noqa: ANN401
+        return encode_result(identifier, self._converter.unstructure(handler(params)))
+
+    def body_of(self, method: str, params: object) -> bytes:
+        """Return a notification ready to be sent; it may be made in a thread."""
+        return encode_call(method, self._converter.unstructure(params))
 
     def _send_data(self, data: Any) -> None:  # noqa: ANN401 - any message of lsprotocol
         self.channel.send(_ENCODER.encode(self._converter.unstructure(data)))

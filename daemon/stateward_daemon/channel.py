@@ -1,0 +1,25 @@
+"""The channel: what carries the messages of one client, as those who send and receive them see it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Protocol
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+
+class Channel(Protocol):
+    """A connection, or a recorder in a test."""
+
+    @property
+    def paused(self) -> bool:
+        """Whether the client does not read what it was sent, so that nothing but answers should follow."""
+
+    def send(self, body: bytes) -> None:
+        """Send one JSON body; framing is the connection's."""
+
+    def close(self) -> None:
+        """End the connection after what was sent has left."""
+
+    def work(self, job: Callable[[], Any], done: Callable[[Any], None], failed: Callable[[Exception], None]) -> None:
+        """Run `job` in a thread, then `done` with its result or `failed`; no further message is received meanwhile."""
