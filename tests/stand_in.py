@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
+    from stateward.location import Announcement
+
 Message = dict[str, Any]
 
 # What an answering function returns to end the connection instead.
@@ -49,6 +51,12 @@ def attached(message: Message) -> list[Message]:
             "sessions": [],
         },
     )
+
+
+def lock_file(announced: Announcement) -> bytes:
+    """Return a lock file as a daemon writes it; `tests/store/test_lock.py` holds daemons to it."""
+    text = json.dumps(announced._asdict(), ensure_ascii=False)
+    return os.fsencode(text).ljust(511) + b"\n"
 
 
 class StandIn:

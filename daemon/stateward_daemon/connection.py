@@ -93,8 +93,7 @@ class Connection(asyncio.Protocol):
 
     def eof_received(self) -> bool:
         """Answer what is still open, then end: a client may close its half first and wait for late answers."""
-        self._ended = True
-        self._end_when_settled()
+        self.end()
         return True
 
     def connection_lost(self, exc: Exception | None) -> None:  # noqa: ARG002 - why it is gone does not matter
@@ -209,6 +208,11 @@ class Connection(asyncio.Protocol):
             self._transport.write(frame(body, self._reader.framing or Framing.HEADERS))
             if self._ended:
                 self._loop.call_soon(self._end_when_settled)
+
+    def end(self) -> None:
+        """Take no further message, and end the connection once every request is answered."""
+        self._ended = True
+        self._end_when_settled()
 
     def close(self) -> None:
         """End the connection after what was sent has left."""

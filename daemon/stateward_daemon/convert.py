@@ -22,8 +22,6 @@ if TYPE_CHECKING:
     from stateward_engine.store.group import Outcome
     from stateward_engine.store.ledger import Store
 
-UNTITLED = "ACTIVE_GOAL_STATE.md"
-
 
 def wire_error(error: EngineError) -> WireError:
     """Return the error answer for a refusal of the engine."""

@@ -23,12 +23,12 @@ from stateward_daemon.handlers import (
     status,
 )
 from stateward_engine.state.read import parse_request
-from stateward_protocol.errors import WireError
+from stateward_protocol.errors import WireError, shortened
 from stateward_protocol.messages import StrictParams
 from stateward_protocol.methods import METHODS, PREFIX, Kind, Method
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
 
     from stateward_daemon.host import Caller
 
@@ -36,21 +36,23 @@ if TYPE_CHECKING:
 Handler: TypeAlias = "Callable[[Caller, Any], Any]"
 
 HANDLERS: Final[dict[str, Handler]] = {
-    "attach": attach.handle,
-    "configure": configure.handle,
-    "export_state": export_state.handle,
-    "goal_diagnostics": goal_diagnostics.handle,
-    "goal_projection": goal_projection.handle,
-    "import_state": import_state.handle,
-    "patch_state": patch_state.handle,
-    "ping": ping.handle,
-    "read_state": read_state.handle,
-    "sessions": sessions.handle,
-    "shutdown_daemon": shutdown_daemon.handle,
-    "state_status": state_status.handle,
-    "status": status.handle,
+    module.__name__.rpartition(".")[2]: module.handle
+    for module in (
+        attach,
+        configure,
+        export_state,
+        goal_diagnostics,
+        goal_projection,
+        import_state,
+        patch_state,
+        ping,
+        read_state,
+        sessions,
+        shutdown_daemon,
+        state_status,
+        status,
+    )
 }
-
 
 # Where a wrong call is likely to be a known misunderstanding, the engine explains it better than types can.
 EXPLANATIONS: Final[dict[str, Callable[[dict[str, Any]], object]]] = {"read_state": parse_request}
@@ -84,13 +86,13 @@ def find_method(name: str) -> Method | None:
     return METHODS.get(name.removeprefix(PREFIX))
 
 
-def unknown_method(name: str) -> WireError:
-    """Return the refusal of a name that nobody serves, with the nearest one that somebody does."""
+def unknown_method(name: str, names: Iterable[str] = METHODS) -> WireError:
+    """Return the refusal of a name that nobody serves, with the nearest of `names`, which somebody does."""
     import difflib  # noqa: PLC0415 - only a wrong call pays for it
 
-    near = difflib.get_close_matches(name.removeprefix(PREFIX), METHODS, n=1)
+    near = difflib.get_close_matches(name.removeprefix(PREFIX), [*names], n=1)
     suggestion = {"did_you_mean": near[0]} if near else {}
-    return WireError("unknown_method", "there is no such method", got=name[:128], **suggestion)
+    return WireError("unknown_method", "there is no such method", got=shortened(name), **suggestion)
 
 
 def prepare(caller: Caller, method: Method, params: dict[str, Any]) -> Prepared:
@@ -112,13 +114,21 @@ def prepare(caller: Caller, method: Method, params: dict[str, Any]) -> Prepared:
 
 
 def _invalid_params(method: Method, params: dict[str, Any], complaint: str) -> WireError:
-    # msgspec says where: "Expected `int`, got `str` - at `$.history_limit`".
-    message, _, place = complaint.partition(" - at `")
-    path = "$.params" + place.removesuffix("`").removeprefix("$")
+    message, path = explained(complaint, "$.params")
     known = list(method.params.__struct_fields__)
     facts: dict[str, Any] = {"path": path, "example": json.dumps(method.example)}
     unknown = [name for name in params if name not in known]
     if unknown and issubclass(method.params, StrictParams):
-        facts |= {"path": f"$.params.{unknown[0]}", "got": unknown[0][:128], "wanted": known}
+        facts |= {"path": f"$.params.{unknown[0]}", "got": shortened(unknown[0]), "wanted": known}
         message = f"{method.name} has no member of that name"
-    return WireError("invalid_request", message[:1].lower() + message[1:].replace("`", ""), **facts)
+    return WireError("invalid_request", message, **facts)
+
+
+def explained(complaint: str, root: str) -> tuple[str, str]:
+    """Return what a complaint of msgspec says, in our style, and the place below `root` that it is about.
+
+    >>> explained("Expected `int`, got `str` - at `$.history_limit`", "$.params")
+    ('expected int, got str', '$.params.history_limit')
+    """
+    message, _, place = complaint.partition(" - at `$")
+    return message[:1].lower() + message[1:].replace("`", ""), root + place.removesuffix("`")

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from stateward_daemon import convert, dispatch
 from stateward_protocol.envelope import Answer, Call, encode_error, encode_result, read_message, request_id
-from stateward_protocol.errors import WireError
+from stateward_protocol.errors import WireError, shortened
 from stateward_protocol.methods import Kind, Method
 from stateward_protocol.strict_json import Unsendable, without_surrogates
 
@@ -70,9 +70,8 @@ class Exchange:
             # replacement character is as long in every encoding, so positions stay right.
             self.receive(without_surrogates(error.message))
         else:
-            category = "invalid_patch" if error.path.startswith("$.params.patch") else "invalid_request"
-            refusal = WireError(category, f"{error.what} has no JSON form", path=error.path, got=error.what)
-            self._channel.send(encode_error(None if error.path == "$.id" else request_id(error.message), refusal))
+            identifier = None if error.path == "$.id" else request_id(error.message)
+            self._channel.send(encode_error(identifier, error.refusal()))
 
     def _receive_call(self, call: Call, message: Any) -> None:  # noqa: ANN401 - the decoded object of `call`
         method = dispatch.find_method(call.method)
@@ -90,7 +89,7 @@ class Exchange:
     @staticmethod
     def _not_served(method: str) -> WireError:
         if "/" in method or method == "shutdown":
-            return WireError("not_attached", "send initialize first: this method is for editors", got=method[:128])
+            return WireError("not_attached", "send initialize first: this method is for editors", got=shortened(method))
         return dispatch.unknown_method(method)
 
     # -- our methods -------------------------------------------------------------------------------------------------

@@ -87,7 +87,7 @@ async def _serve(
         finally:
             listener.withdraw()
     finally:
-        # Off the loop: closing waits for the writer, and the writer answers by way of the loop.
+        # Off the loop: closing waits for the writer, and the writer answers by way of the loop. The lock goes with it.
         await loop.run_in_executor(None, store.close)
 
 
@@ -176,11 +176,11 @@ class Daemon:
     async def _drain(self) -> None:
         """Answer what is queued, refuse what comes, and end every connection."""
         self.host.stopping = True
-        await self._loop.run_in_executor(None, self.host.store.close)
-        # The writer's last answers were handed to the loop before `close` returned, so they are sent by now.
-        for connection in list(self._connections):
-            connection.close()
+        await self._loop.run_in_executor(None, self.host.store.drain)
+        # The writer's last answers were handed to the loop before `drain` returned, so they are sent by now.
         self._all_gone.clear()
+        for connection in list(self._connections):
+            connection.end()
         if self._connections:
             with suppress(TimeoutError):
                 await asyncio.wait_for(self._all_gone.wait(), FLUSH_S)

@@ -80,13 +80,10 @@ class MalformedPath(RequestError):
         super().__init__(
             f"expected {expected} at character {at}",
             path=source,
+            at=at,
             wanted=expected,
             example='{"path": "effective.lazy.memory[0]"}',
         )
-
-    def caret(self) -> str:
-        """Return three lines for people: what was expected, the path, and a caret under the first bad character."""
-        return f"expected {self.expected}\n  {self.source}\n  {' ' * self.at}^"
 
 
 class MissingPath(RequestError):

@@ -29,7 +29,11 @@ def given(params: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def attach_params(
-    client_name: str, cwd: str | None, session: str | None, wanted: Sequence[Owner] | None, mode: Mode
+    client_name: str,
+    cwd: str | None = None,
+    session: str | None = None,
+    wanted: Sequence[Owner] | None = None,
+    mode: Mode = "active",
 ) -> dict[str, Any]:
     """Return the params of `attach`."""
     client = {"name": client_name, "version": __version__}
@@ -38,6 +42,9 @@ def attach_params(
         "protocol": PROTOCOL_VERSION,
         **given({"cwd": cwd, "session": session, "wanted": wanted, "mode": mode}),
     }
+
+
+_REPEATABLE: Final = frozenset({Kind.CONNECTION, Kind.READ, Kind.DOCUMENT})
 
 
 def new_idempotency_key() -> str:
@@ -53,12 +60,12 @@ def is_lost(error: WireError) -> bool:
 def may_repeat(error: WireError, method: str, params: Mapping[str, Any]) -> bool:
     """Whether `method` can be sent again over a new connection without doing anything twice.
 
-    A timeout is not repeated: the caller has waited long enough. Nor is a request to shut down: it would end the
-    daemon that the new connection started.
+    A timeout is not repeated: the caller has waited long enough. Nor is a call that concerns the daemon itself: the new
+    connection may have started another one.
     """
-    if not is_lost(error) or error.data.get("reason_code") == "timeout" or method == "shutdown_daemon":
+    if not is_lost(error) or error.data.get("reason_code") == "timeout":
         return False
-    return METHODS[method].kind is not Kind.WRITE or "idempotency_key" in params
+    return METHODS[method].kind in _REPEATABLE or "idempotency_key" in params
 
 
 def typed(result: Any, kind: type[R]) -> R:  # noqa: ANN401 - any JSON value

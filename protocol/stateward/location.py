@@ -20,8 +20,6 @@ if TYPE_CHECKING:
 
 # The size of `sun_path` on Linux without its final NUL; a longer path cannot be bound or connected to.
 SOCKET_PATH_BYTES_MAX: Final = 107
-# The announcement is rewritten in place while clients read it: one size means one write and no tail of an older one.
-ANNOUNCEMENT_BYTES: Final = 512
 # More than an announcement of the oddest path; without a bound, a foreign file in its place would be read whole.
 ANNOUNCEMENT_READ_BYTES_MAX: Final = 4096
 
@@ -186,18 +184,6 @@ def _directory_fault(path: Path) -> str | None:
 
 
 # -- the announcement ------------------------------------------------------------------------------------------------
-
-
-def announcement_bytes(announcement: Announcement) -> bytes:
-    """Return the content of a lock file: one JSON object, spaces, and a newline at byte `ANNOUNCEMENT_BYTES`.
-
-    >>> line = announcement_bytes(Announcement(42, "/run/user/1000/stateward/a.sock", "0.1.0"))
-    >>> len(line), line[:60]
-    (512, b'{"pid": 42, "socket": "/run/user/1000/stateward/a.sock", "ve')
-    """
-    # Unescaped, and through the file system's encoding: a path need not be valid UTF-8.
-    text = json.dumps(announcement._asdict(), ensure_ascii=False)
-    return os.fsencode(text).ljust(ANNOUNCEMENT_BYTES - 1) + b"\n"
 
 
 def read_announcement(store: Path) -> Announcement | None:

@@ -4,21 +4,13 @@ from __future__ import annotations
 
 import os
 import select
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
-from stateward_protocol import __version__
+from stateward.calls import CLIENT_NAME, attach_params
 from stateward_protocol.errors import WireError
-from stateward_protocol.methods import PROTOCOL_VERSION
 
 if TYPE_CHECKING:
     from stateward.transport import SocketTransport
-
-# Nothing of the state is needed to end a daemon, but a connection is bound to some owner before it may ask.
-_ATTACH: Final = {
-    "client": {"name": "stateward", "version": __version__},
-    "protocol": PROTOCOL_VERSION,
-    "wanted": ["global"],
-}
 
 
 def stop_daemon(transport: SocketTransport, timeout_s: float) -> bool:
@@ -45,7 +37,8 @@ def stop_daemon(transport: SocketTransport, timeout_s: float) -> bool:
 
 def _ask_to_leave(transport: SocketTransport) -> None:
     try:
-        transport.call("attach", _ATTACH)
+        # Nothing of the state is needed to end a daemon, but a connection is bound to some owner before it may ask.
+        transport.call("attach", attach_params(CLIENT_NAME, wanted=["global"]))
         transport.call("shutdown_daemon", {})
     except WireError as error:
         if error.category != "shutting_down" and error.data.get("reason_code") != "connection_lost":

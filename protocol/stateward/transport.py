@@ -21,7 +21,7 @@ from stateward.backoff import attempts
 from stateward_protocol.envelope import Call, encode_call, read_message
 from stateward_protocol.errors import WireError
 from stateward_protocol.framing import FrameReader, Framing, frame
-from stateward_protocol.strict_json import find_unsendable
+from stateward_protocol.strict_json import Unsendable, find_unsendable
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -217,9 +217,7 @@ def request_body(method: str, params: Mapping[str, Any], identifier: int) -> byt
             return encode_call(method, plain, identifier)
     except (TypeError, ValueError, OverflowError, RecursionError) as error:
         raise WireError("invalid_request", f"the params cannot be sent as JSON: {error}", path="$.params") from None
-    path, what = fault
-    category = "invalid_patch" if path.startswith("$.params.patch") else "invalid_request"
-    raise WireError(category, f"{what} cannot be sent as JSON; replace it", path=path)
+    raise Unsendable(plain, *fault).refusal()
 
 
 def _without_tuples(value: Any) -> Any:  # noqa: ANN401 - any JSON value

@@ -57,6 +57,15 @@ CATEGORIES: Final[dict[str, Category]] = {
 }
 
 
+# What a client sent is repeated to it so that it finds the place, not so that the log and the terminal fill up.
+GOT_CHARACTERS_MAX: Final = 128
+
+
+def shortened(text: str) -> str:
+    """Return as much of what a client sent as an error repeats."""
+    return text[:GOT_CHARACTERS_MAX]
+
+
 class WireError(Exception):
     """An error answer: raised by whoever answers a request, and by the client library when it receives one.
 
@@ -82,6 +91,7 @@ class WireError(Exception):
     @classmethod
     def from_error(cls, error: dict[str, Any]) -> WireError:
         """Return the exception for a received error object; a foreign one gets the category `internal`."""
-        data = dict(error.get("data") or {})
-        category = data.pop("category", "internal")
-        return cls(category, str(error.get("message", "")), **data)
+        data = error.get("data")
+        facts = dict(data) if isinstance(data, dict) else {}
+        category = facts.pop("category", "internal")
+        return cls(category if isinstance(category, str) else "internal", str(error.get("message", "")), **facts)

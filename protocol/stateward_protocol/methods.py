@@ -22,6 +22,7 @@ class Kind(Enum):
     """What a method needs and touches."""
 
     CONNECTION = "is answered on any connection, attached or not"
+    CONTROL = "concerns the daemon itself, and needs `attach`"
     READ = "answers from the captured view, and needs `attach`"
     WRITE = "goes through the writer, and needs `attach`"
     DOCUMENT = "reads a document, and needs `attach`"
@@ -74,10 +75,10 @@ METHODS: Final[dict[str, Method]] = {
             "Ask for versions, places, load and health of the daemon.",
             {},
         ),
-        Method("sessions", Kind.READ, m.NoParams, m.SessionsResult, "List the live connections.", {}),
+        Method("sessions", Kind.CONTROL, m.NoParams, m.SessionsResult, "List the live connections.", {}),
         Method(
             "shutdown_daemon",
-            Kind.READ,
+            Kind.CONTROL,
             m.NoParams,
             m.ShutdownResult,
             "Stop listening, finish what is queued, then end the daemon.",

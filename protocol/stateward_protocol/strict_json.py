@@ -33,6 +33,11 @@ class Unsendable(Exception):
         super().__init__(f"{what} at {path}")
         self.message, self.path, self.what = message, path, what
 
+    def refusal(self) -> WireError:
+        """Return the answer to a call that holds it."""
+        category = "invalid_patch" if self.path.startswith("$.params.patch") else "invalid_request"
+        return WireError(category, f"{self.what} has no JSON form; replace it", path=self.path, got=self.what)
+
 
 def _members(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     members = dict(pairs)

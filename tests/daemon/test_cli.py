@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from stand_in import Message, StandIn, attached, refusal, result
-from stateward.location import Announcement, announcement_bytes, log_path
+from stand_in import Message, StandIn, attached, lock_file, refusal, result
+from stateward.location import Announcement, log_path
 from stateward_daemon import convert
 from stateward_daemon.cli import main
 from stateward_daemon.cli.linter import count_line
@@ -59,7 +59,7 @@ def serve(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[A
         started.append(StandIn(folder / "d.sock", with_attach))
         (folder / "store").mkdir()
         announced = Announcement(42, str(folder / "d.sock"), __version__)
-        (folder / "store/lock").write_bytes(announcement_bytes(announced))
+        (folder / "store/lock").write_bytes(lock_file(announced))
         monkeypatch.setenv("STATEWARD_STORE", str(folder / "store"))
         return started[-1]
 
@@ -285,7 +285,7 @@ class TestRefusals:
     def test_a_malformed_path_is_drawn_with_a_caret(self, run: Any, serve: Any) -> None:
         def answer(message: Message) -> list[Message]:
             refused = refusal(
-                message, "malformed_path", path="cwd.工\t.x", wanted="a name", example='{"path": "cwd.tactics"}'
+                message, "malformed_path", path="cwd.工\t.x", wanted="a name", at=6, example='{"path": "cwd.tactics"}'
             )
             refused[0]["error"]["message"] = "expected a name at character 6"
             return refused

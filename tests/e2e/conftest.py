@@ -20,6 +20,11 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             item.add_marker(pytest.mark.e2e)
 
 
+def logged(folder: Path) -> str:
+    """Return all that the daemons of a folder logged or complained about."""
+    return "".join(file.read_text(encoding="utf-8") for file in [*folder.glob("home/**/*.log"), folder / "daemon.err"])
+
+
 @pytest.fixture
 def start(tmp_path: Path) -> Iterator[Callable[..., Daemon]]:
     """Start the daemon of this test, with settings by name; it is ended afterwards.
@@ -28,8 +33,7 @@ def start(tmp_path: Path) -> Iterator[Callable[..., Daemon]]:
     """
     with contextlib.ExitStack() as running:
         yield lambda **settings: running.enter_context(Daemon(tmp_path, **settings))
-    log = tmp_path / "daemon.err"
-    assert not log.exists() or "incident" not in log.read_text(encoding="utf-8")
+    assert "incident" not in logged(tmp_path)
 
 
 @pytest.fixture(scope="module")
@@ -38,7 +42,7 @@ def shared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Daemon]:
     folder = tmp_path_factory.mktemp("shared")
     with Daemon(folder) as daemon:
         yield daemon
-    assert "incident" not in (folder / "daemon.err").read_text(encoding="utf-8")
+    assert "incident" not in logged(folder)
 
 
 @pytest.fixture

@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 import stateward
-from stand_in import HANG_UP, Message, StandIn, attached, refusal, result
+from stand_in import HANG_UP, Message, StandIn, attached, lock_file, refusal, result
 from stateward import AsyncClient, Client, StatewardError
-from stateward.location import Announcement, announcement_bytes
+from stateward.location import Announcement
 from stateward.transport import SocketTransport
 from stateward_protocol import __version__
 from stateward_protocol import messages as m
@@ -41,7 +41,7 @@ def serve(folder: Path) -> Iterator[Callable[[Callable[[Message], list[Message]]
         started.append(StandIn(folder / "d.sock", with_attach))
         (folder / "store").mkdir()
         announced = Announcement(1, str(folder / "d.sock"), __version__)
-        (folder / "store/lock").write_bytes(announcement_bytes(announced))
+        (folder / "store/lock").write_bytes(lock_file(announced))
         return started[-1]
 
     yield start

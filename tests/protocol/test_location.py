@@ -8,11 +8,10 @@ from pathlib import Path
 
 import pytest
 
+from stand_in import lock_file
 from stateward.location import (
-    ANNOUNCEMENT_BYTES,
     SOCKET_PATH_BYTES_MAX,
     Announcement,
-    announcement_bytes,
     ensure_private_directory,
     log_path,
     read_announcement,
@@ -219,16 +218,15 @@ class TestAnnouncement:
         ],
     )
     def test_what_a_daemon_announces_is_read_back(self, folder: Path, announced: Announcement) -> None:
-        (folder / "lock").write_bytes(announcement_bytes(announced))
+        (folder / "lock").write_bytes(lock_file(announced))
 
-        assert (folder / "lock").stat().st_size == ANNOUNCEMENT_BYTES
         assert read_announcement(folder) == announced
 
     def test_a_shorter_one_leaves_nothing_of_a_longer_one(self, folder: Path) -> None:
         with (folder / "lock").open("wb") as lock:
-            lock.write(announcement_bytes(Announcement(1, "/" + "x" * 100, "0.1.0")))
+            lock.write(lock_file(Announcement(1, "/" + "x" * 100, "0.1.0")))
             lock.seek(0)
-            lock.write(announcement_bytes(Announcement(2, "/y", "0.1.1")))
+            lock.write(lock_file(Announcement(2, "/y", "0.1.1")))
 
         assert read_announcement(folder) == Announcement(2, "/y", "0.1.1")
 
@@ -261,7 +259,7 @@ class TestAnnouncement:
 
     def test_a_link_in_the_place_of_the_file_is_not_followed(self, folder: Path) -> None:
         """Security row 7."""
-        (folder / "elsewhere").write_bytes(announcement_bytes(Announcement(1, "/s", "1")))
+        (folder / "elsewhere").write_bytes(lock_file(Announcement(1, "/s", "1")))
         (folder / "lock").symlink_to("elsewhere")
 
         assert read_announcement(folder) is None

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from stand_in import Message, StandIn, attached, refusal, result
-from stateward.location import Announcement, announcement_bytes, log_path, read_announcement
+from stand_in import Message, StandIn, attached, lock_file, refusal, result
+from stateward.location import Announcement, log_path, read_announcement
 from stateward.start import is_older, open_transport
 from stateward.stop import stop_daemon
 from stateward_protocol import __version__
@@ -29,8 +29,8 @@ if TYPE_CHECKING:
 FAKE_DAEMON = """
 import fcntl, json, os, sys, threading
 from pathlib import Path
-from stand_in import StandIn, attached, result
-from stateward.location import Announcement, announcement_bytes, ensure_private_directory, socket_path
+from stand_in import StandIn, attached, lock_file, result
+from stateward.location import Announcement, ensure_private_directory, socket_path
 
 arguments = sys.argv[3:]
 store = Path(arguments[arguments.index("--store") + 1])
@@ -74,7 +74,7 @@ def answer(message):
     return result(message, {"pid": os.getpid(), "version": version})
 
 stand_in = StandIn(path, answer)
-os.pwrite(lock, announcement_bytes(Announcement(os.getpid(), str(path), version)), 0)
+os.pwrite(lock, lock_file(Announcement(os.getpid(), str(path), version)), 0)
 os.write(ready, b"R\\n")
 os.close(ready)
 leave.wait()
@@ -184,7 +184,7 @@ class TestStarting:
         """Field case 39: the file names a live process that is no daemon; here it is this one."""
         store.mkdir(mode=0o700)
         announced = Announcement(os.getpid(), str(folder / "run/nobody.sock"), "0.0.0")
-        (store / "lock").write_bytes(announcement_bytes(announced))
+        (store / "lock").write_bytes(lock_file(announced))
 
         assert pid_of_daemon(store) != os.getpid()
 
@@ -194,7 +194,7 @@ class TestStarting:
         store.mkdir(mode=0o700)
         stranger = StandIn(folder / "stranger.sock", lambda message: result(message, {}))
         os.chown(folder / "stranger.sock", 65534, -1)
-        (store / "lock").write_bytes(announcement_bytes(Announcement(1, str(folder / "stranger.sock"), "99.0")))
+        (store / "lock").write_bytes(lock_file(Announcement(1, str(folder / "stranger.sock"), "99.0")))
         try:
             pid_of_daemon(store)
         finally:
@@ -342,7 +342,7 @@ class TestVersions:
         stubborn = StandIn(
             folder / "run/d.sock", lambda message: refusal(message, "invalid_request", path="$.params.protocol")
         )
-        (store / "lock").write_bytes(announcement_bytes(Announcement(1, str(folder / "run/d.sock"), "0.0.9")))
+        (store / "lock").write_bytes(lock_file(Announcement(1, str(folder / "run/d.sock"), "0.0.9")))
         try:
             with pytest.raises(WireError) as refused:
                 open_transport(store, timeout_s=10)
@@ -361,7 +361,7 @@ def test_a_daemon_that_does_not_end_in_time_is_told(folder: Path) -> None:
 
     (folder / "store").mkdir()
     patient = StandIn(folder / "d.sock", answer)
-    (folder / "store/lock").write_bytes(announcement_bytes(Announcement(1, str(folder / "d.sock"), "99.0")))
+    (folder / "store/lock").write_bytes(lock_file(Announcement(1, str(folder / "d.sock"), "99.0")))
     try:
         ended = stop_daemon(open_transport(folder / "store", start="never"), 0.01)
     finally:

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import json
 import os
-import re
 import shlex
 import sys
 import unicodedata
@@ -24,8 +23,7 @@ if TYPE_CHECKING:
 COLORS: Final = {"error": "31", "warning": "33", "info": "36", "note": "2"}
 
 # For programs, and of no help to a reader who has the message.
-_NOT_FOR_PEOPLE: Final = frozenset({"category", "retryable"})
-_CHARACTER: Final = re.compile(r"at character (\d+)$")
+_NOT_FOR_PEOPLE: Final = frozenset({"category", "retryable", "at"})
 
 
 def show(text: str) -> None:
@@ -108,10 +106,10 @@ def _refusal_lines(error: WireError, verb: str) -> Iterator[str]:
 
 def _drawn_path(error: WireError) -> list[str]:
     """Return the path of a malformed one with a caret under its first bad character."""
-    path, place = error.data.get("path"), _CHARACTER.search(error.message)
-    if error.category != "malformed_path" or not isinstance(path, str) or place is None:
+    path, at = error.data.get("path"), error.data.get("at")
+    if error.category != "malformed_path" or not isinstance(path, str) or not isinstance(at, int):
         return []
-    before = printable(path[: int(place[1])])
+    before = printable(path[:at])
     return [f"  {printable(path)}", f"  {' ' * columns(before)}^"]
 
 

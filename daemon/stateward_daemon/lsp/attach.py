@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 import msgspec
 
+from stateward_daemon.dispatch import explained
 from stateward_daemon.handlers import attach as agent_attach
 from stateward_daemon.lsp.uris import path_of
 from stateward_protocol.errors import WireError
@@ -41,9 +42,8 @@ def attach(caller: Caller, client: Client) -> None:
     try:
         params = msgspec.convert(members, AttachParams)
     except msgspec.ValidationError as error:
-        complaint, _, place = str(error).partition(" - at `$")
-        message = complaint[:1].lower() + complaint[1:].replace("`", "")
-        raise WireError("invalid_request", message, path=OPTIONS_PATH + place.removesuffix("`")) from None
+        message, path = explained(str(error), OPTIONS_PATH)
+        raise WireError("invalid_request", message, path=path) from None
     agent_attach.handle(caller, params)
     caller.attachment = dataclasses.replace(caller.bound(), kind="editor")
 

@@ -23,7 +23,7 @@ from stateward_daemon.lsp.reading import Reading, read_file, text_digest
 from stateward_daemon.lsp.uris import goal_path_of
 from stateward_daemon.lsp.wire import open_wire
 from stateward_engine.errors import EngineError, UnsafeDocument
-from stateward_protocol.errors import WireError
+from stateward_protocol.errors import WireError, shortened
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -221,7 +221,7 @@ class LspSession:
         if method == lsp.INITIALIZE and (self.phase is not Phase.NEW or not is_request):
             raise WireError("invalid_message", "initialize is the first request of a connection, and sent once")
         if method != lsp.INITIALIZE and self.phase is Phase.NEW:
-            raise WireError("not_attached", "send initialize first", got=method[:128])
+            raise WireError("not_attached", "send initialize first", got=shortened(method))
 
     def _introduce(self, params: dict[str, Any]) -> None:
         client = read_client(params)

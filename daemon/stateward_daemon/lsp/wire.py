@@ -8,7 +8,6 @@ the capabilities that follow from it, and how it runs handlers.
 
 from __future__ import annotations
 
-import difflib
 import logging
 import re
 import uuid
@@ -23,6 +22,7 @@ from pygls.lsp.server import LanguageServer
 from pygls.protocol import LanguageServerProtocol, default_converter
 
 from stateward_daemon import convert
+from stateward_daemon.dispatch import unknown_method
 from stateward_daemon.positions import Encoding
 from stateward_protocol.envelope import encode_call, encode_error, encode_result, request_id
 from stateward_protocol.errors import WireError
@@ -135,9 +135,7 @@ class Wire(LanguageServerProtocol):
     def _handler(self, method: str) -> Callable[[Any], Any]:
         handlers: dict[str, Callable[[Any], Any]] = {**self.fm.features, **self.fm.builtin_features}
         if method not in handlers:
-            near = difflib.get_close_matches(method, handlers, n=1)
-            facts = {"did_you_mean": near[0]} if near else {}
-            raise WireError("unknown_method", "there is no such method", got=method[:128], **facts)
+            raise unknown_method(method, handlers)
         return handlers[method]
 
     def _register_builtin_features(self) -> None:

@@ -102,13 +102,14 @@ class Store:
             raise StoreUnavailable(_READ_ONLY)
         self._lock.announce(pid=pid, socket=socket, version=version)
 
-    def close(self, *, drain: bool = True) -> None:
-        """Commit what is queued (without `drain`: refuse it), seal the journal, release the lock; see `Writer.close`.
-
-        A second call does nothing.
-        """
+    def drain(self) -> None:
+        """Commit and answer what is queued, and refuse what comes after; the store stays locked. See `Writer.close`."""
         if self.writer:
-            self.writer.close(drain=drain)
+            self.writer.close()
+
+    def close(self) -> None:
+        """Drain, seal the journal, release the lock. A second call does nothing."""
+        self.drain()
         self.closing.close()
 
     def publish(self, view: View) -> None:

@@ -23,9 +23,9 @@ if TYPE_CHECKING:
     from stateward_engine.store.directory import Directory
 
 LOCK_NAME: Final = "lock"
-# Where clients that start a daemon take turns; the store itself has no use for it.
+# Where clients that start a daemon take turns, before there is a store; not a foreign file to it.
 STARTER_LOCK_NAME: Final = "start.lock"
-# Room for a socket path of 107 bytes in which every character needs an escape of three times its size.
+# Room for a socket path of 107 bytes and the rest. One full of control characters, each an escape of six, is refused.
 ANNOUNCEMENT_BYTES: Final = 512
 
 
@@ -55,9 +55,9 @@ class Lock:
             raise
         return lock
 
-    @classmethod
+    @staticmethod
     @contextlib.contextmanager
-    def shared(cls, directory: Directory) -> Iterator[None]:
+    def shared(directory: Directory) -> Iterator[None]:
         """Keep writers out while this process reads, without waiting; other readers may come in.
 
         A directory without a lock file has never had a writer.
@@ -83,12 +83,14 @@ class Lock:
             TooLarge: It does not fit `ANNOUNCEMENT_BYTES`.
         """
         members = {"pid": pid, "socket": socket, "version": version}
-        text = json.dumps({name: value for name, value in members.items() if value is not None})
-        if len(text) >= ANNOUNCEMENT_BYTES:
+        text = json.dumps({name: value for name, value in members.items() if value is not None}, ensure_ascii=False)
+        # Through the encoding of the file system: a path need not be valid UTF-8.
+        line = os.fsencode(text)
+        if len(line) >= ANNOUNCEMENT_BYTES:
             raise TooLarge(
                 "the announcement does not fit the lock file; choose a shorter socket path", limit="announcement_bytes"
             )
-        self._write(text)
+        self._write(line)
 
     def release(self) -> None:
         """Withdraw the announcement and let the next process in; a second call does nothing."""
@@ -96,13 +98,13 @@ class Lock:
             return
         try:
             with contextlib.suppress(OSError):
-                self._write("{}")
+                self._write(b"{}")
         finally:
             os.close(self._descriptor)
             self._descriptor = -1
 
-    def _write(self, text: str) -> None:
-        os.pwrite(self._descriptor, text.ljust(ANNOUNCEMENT_BYTES - 1).encode("ascii") + b"\n", 0)
+    def _write(self, line: bytes) -> None:
+        os.pwrite(self._descriptor, line.ljust(ANNOUNCEMENT_BYTES - 1) + b"\n", 0)
 
 
 def _take(descriptor: int, directory: Directory, kind: int) -> None:

@@ -97,6 +97,8 @@ def replay(groups: Iterable[Record]) -> View:
         for sequence, entry in enumerate(entries(group, file=JOURNAL_PATH), group.sequence):
             try:
                 draft.apply(from_entry(entry), at=entry["at"], sequence=sequence)
+            except CorruptStore as error:
+                raise corrupt(str(error), JOURNAL_PATH, group.start) from error
             except Exception as error:
                 # Whatever is wrong with it, its checksum says that we wrote it so.
                 raise corrupt(f"entry {sequence} cannot be replayed", JOURNAL_PATH, group.start) from error

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import logging
 import queue
 import threading
@@ -191,8 +190,8 @@ class Writer:
             self._queue.put(ticket)
         return ticket
 
-    def close(self, *, drain: bool = True) -> None:
-        """Refuse new commands, commit those that wait (without `drain`: refuse them too), and end the thread.
+    def close(self) -> None:
+        """Refuse new commands, commit those that wait, and end the thread.
 
         Their answers are delivered before this returns. A second call does nothing. Not to be called by the writer's
         own thread, hence not by a `done` that `deliver` runs there.
@@ -201,20 +200,8 @@ class Writer:
             if self._closed:
                 return
             self._closed = True
-        refused = [] if drain else self._withdraw()
         self._queue.put(None)
         self._thread.join()
-        if refused:
-            self._answer(refused, [Rejected(_closed())] * len(refused))
-
-    def _withdraw(self) -> list[Ticket]:
-        """Return the tickets that still waited, out of the queue."""
-        withdrawn = []
-        with contextlib.suppress(queue.Empty):
-            while ticket := self._queue.get_nowait():
-                if ticket.claim():
-                    withdrawn.append(ticket)
-        return withdrawn
 
     def _run(self) -> None:
         while tickets := self._take():
