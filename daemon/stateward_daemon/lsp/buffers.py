@@ -52,10 +52,14 @@ class Buffer:
         self.follows_file = False
 
     def saved(self, on_disk: str | None) -> bool:
-        """Take note that the client wrote the file; tell whether something else is shown now."""
+        """Take note that the client wrote the file; tell whether something else is shown now.
+
+        By the time we hear of it, somebody else may have written, too: then the file is not the client's text, and
+        this is the only place that can tell it from an unsaved edit.
+        """
         followed, self.follows_file = self.follows_file, False
-        self.on_disk = on_disk
-        return followed
+        self.on_disk = text_digest(self.text)
+        return self.file_changed(on_disk) or followed
 
     def file_changed(self, on_disk: str | None) -> bool:
         """Take note that the file is another one; tell whether something else is shown now.
