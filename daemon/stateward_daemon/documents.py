@@ -69,19 +69,13 @@ class Documents:
 
         Raises:
             WireError: as `read_file`.
-            UnsafeDocument: The file is not UTF-8.
         """
         return self.parse(read_file(path))
 
     def parse(self, data: bytes) -> GoalDocument:
-        """Return the document that these bytes are.
-
-        Raises:
-            UnsafeDocument: They are not UTF-8.
-        """
+        """Return the document that these bytes are."""
         # Not at the top: a third of the daemon's start would be spent on it, and many daemons never read a document.
-        from stateward_engine.goals.document import read_document  # noqa: PLC0415
-        from stateward_engine.goals.lines import decode_document  # noqa: PLC0415
+        from stateward_engine.goals.document import read_bytes  # noqa: PLC0415
 
         digest = sha256(data).digest()
         with self._lock:
@@ -89,7 +83,7 @@ class Documents:
             if known is not None:
                 self._parsed.move_to_end(digest)
                 return known
-        document = read_document(decode_document(data))
+        document = read_bytes(data)
         with self._lock:
             self._parsed[digest] = document
             while len(self._parsed) > DOCUMENTS_KEPT_MAX:

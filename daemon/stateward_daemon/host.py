@@ -96,7 +96,6 @@ class Caller:
 
         Raises:
             WireError: `not_attached`; `invalid_request` for neither, or for a path that is not absolute.
-            UnsafeDocument: The file is not UTF-8.
         """
         self.bound()
         if text is not None:

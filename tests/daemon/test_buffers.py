@@ -144,6 +144,14 @@ class TestOutsideChanges:
         assert not buffer.saved(text_digest("two"))
         assert buffer.file_changed(text_digest("three"))
 
+    def test_a_save_that_somebody_overtook_follows_the_file(self) -> None:
+        """By the time the client's `didSave` is handled, another program may have written over it."""
+        buffer = opened("one", on_disk=text_digest("one"))
+        buffer.edit([whole("two")], 2)
+
+        assert buffer.saved(text_digest("three"))
+        assert buffer.follows_file
+
     def test_a_file_with_the_same_text_again_is_not_followed(self) -> None:
         buffer = opened("one", on_disk=text_digest("one"))
         buffer.file_changed(text_digest("two"))

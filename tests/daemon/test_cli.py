@@ -318,7 +318,7 @@ class TestRefusals:
         def fail(*_: object) -> None:
             raise ZeroDivisionError("a secret")
 
-        monkeypatch.setattr("stateward_daemon.cli.goal_verbs.read_document", fail)
+        monkeypatch.setattr("stateward_daemon.cli.goal_verbs.read_bytes", fail)
         ended = run("goal", "check", str(document))
 
         assert ended.status == 3

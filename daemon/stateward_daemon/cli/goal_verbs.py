@@ -14,16 +14,15 @@ from stateward_daemon.cli.exits import EXIT_FINDINGS, EXIT_OK, UsageFault
 from stateward_daemon.cli.linter import count_line, finding_lines
 from stateward_daemon.cli.printing import note, show, show_json
 from stateward_daemon.documents import read_file
-from stateward_daemon.positions import LineIndex
 from stateward_engine.errors import UnsafeDocument
-from stateward_engine.goals.document import read_document
-from stateward_engine.goals.lines import decode_document
-from stateward_protocol import messages as m
+from stateward_engine.goals.document import read_bytes
 from stateward_protocol.errors import WireError
 
 if TYPE_CHECKING:
     from argparse import Namespace
     from collections.abc import Iterator
+
+    from stateward_protocol import messages as m
 
 STANDARD_INPUT: Final = "-"
 
@@ -56,7 +55,7 @@ def check(options: Namespace) -> int:
 def show_goal(options: Namespace) -> int:
     """Print the projection of a document."""
     try:
-        document = read_document(decode_document(_bytes_of(options.file)))
+        document = read_bytes(_bytes_of(options.file))
         projection = convert.projection(document, goal_id=options.goal_id, source_ref=options.source_ref)
     except UnsafeDocument as refusal:
         raise convert.wire_error(refusal) from None
@@ -94,27 +93,8 @@ def _bytes_of(name: str) -> bytes:
 
 
 def _check(name: str) -> _Checked:
-    data = _bytes_of(name)
-    try:
-        text = decode_document(data)
-    except UnsafeDocument as refusal:
-        return _Checked(name, data.decode("utf-8", "replace"), _undecodable(data, refusal))
-    return _Checked(name, text, convert.goal_diagnostics(read_document(text)))
-
-
-def _undecodable(data: bytes, refusal: UnsafeDocument) -> m.GoalDiagnosticsResult:
-    """Return the one problem of a file that has no text."""
-    before = data[: refusal.byte_offset].decode("utf-8")
-    line, character = LineIndex(before).position(len(before))
-    place = m.Position(line=line, character=character)
-    item = m.DiagnosticItem(
-        range=m.Range(start=place, end=m.Position(line=line, character=character + 1)),
-        severity="error",
-        code=refusal.kind,
-        message=str(refusal),
-        related=[],
-    )
-    return m.GoalDiagnosticsResult(projection_diagnostics=None, items=[item])
+    document = read_bytes(_bytes_of(name))
+    return _Checked(name, document.lines.text, convert.goal_diagnostics(document))
 
 
 # -- people ----------------------------------------------------------------------------------------------------------

@@ -2,19 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final, TypeAlias
+from typing import TYPE_CHECKING, Final
 
 from lsprotocol import types as lsp
 
-from stateward_daemon.lsp.reading import Reading
-from stateward_engine.errors import UnsafeDocument
-
 if TYPE_CHECKING:
     from stateward_daemon.lsp.client import Client
+    from stateward_daemon.lsp.reading import Reading
     from stateward_engine.goals.problems import Problem
-
-# What a client is shown of one document: its reading; why its bytes are no text; or nothing, when there is no file.
-Shown: TypeAlias = Reading | UnsafeDocument | None
 
 SOURCE: Final = "stateward"
 SEVERITIES: Final = {
@@ -24,13 +19,9 @@ SEVERITIES: Final = {
 }
 
 
-def diagnose(shown: Shown, uri: str, client: Client) -> list[lsp.Diagnostic]:
-    """Return the diagnostics of what is shown under `uri`."""
-    if shown is None:
-        return []
-    if isinstance(shown, UnsafeDocument):
-        return [_unreadable(shown)]
-    return [_diagnostic(problem, shown, uri, client) for problem in shown.goal.problems]
+def diagnose(shown: Reading | None, uri: str, client: Client) -> list[lsp.Diagnostic]:
+    """Return the diagnostics of what is shown under `uri`, none where there is no file."""
+    return [] if shown is None else [_diagnostic(problem, shown, uri, client) for problem in shown.goal.problems]
 
 
 def _diagnostic(problem: Problem, reading: Reading, uri: str, client: Client) -> lsp.Diagnostic:
@@ -45,16 +36,4 @@ def _diagnostic(problem: Problem, reading: Reading, uri: str, client: Client) ->
         source=SOURCE,
         message=problem.message,
         related_information=related if related and client.shows_related else None,
-    )
-
-
-def _unreadable(refusal: UnsafeDocument) -> lsp.Diagnostic:
-    # Nobody knows where a character stands in bytes that are no text, so the whole problem is its line.
-    place = lsp.Position(refusal.line - 1, 0)
-    return lsp.Diagnostic(
-        range=lsp.Range(place, place),
-        severity=lsp.DiagnosticSeverity.Error,
-        code=refusal.kind,
-        source=SOURCE,
-        message=str(refusal),
     )

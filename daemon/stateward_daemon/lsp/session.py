@@ -15,14 +15,14 @@ from lsprotocol import types as lsp
 
 from stateward_daemon.lsp.attach import attach
 from stateward_daemon.lsp.client import Client, read_client
-from stateward_daemon.lsp.diagnostics import Shown, diagnose
+from stateward_daemon.lsp.diagnostics import diagnose
 from stateward_daemon.lsp.dispatch import FEATURES
 from stateward_daemon.lsp.folders import Folders
 from stateward_daemon.lsp.outbox import Outbox
 from stateward_daemon.lsp.reading import Reading, read_file, text_digest
 from stateward_daemon.lsp.uris import goal_path_of
 from stateward_daemon.lsp.wire import open_wire
-from stateward_engine.errors import EngineError, UnsafeDocument
+from stateward_engine.errors import EngineError
 from stateward_protocol.errors import WireError, shortened
 
 if TYPE_CHECKING:
@@ -138,7 +138,7 @@ class LspSession:
 
     # -- called by features ------------------------------------------------------------------------------------------
 
-    def shown(self, uri: str) -> Shown:
+    def shown(self, uri: str) -> Reading | None:
         """Return what the client's diagnostics for `uri` are about: its own text, or else the file."""
         buffer = self.buffers.get(uri)
         if buffer is not None and not buffer.follows_file:
@@ -179,8 +179,7 @@ class LspSession:
         """Return the text that the client's positions are about, or `None` when there is none to be read."""
         if uri in self.buffers:
             return self.buffers[uri].reading()
-        shown = self.shown(uri)
-        return shown if isinstance(shown, Reading) else None
+        return self.shown(uri)
 
     def push(self, uri: str) -> None:
         """Send diagnostics soon, to a client that does not ask for them."""
@@ -233,11 +232,9 @@ class LspSession:
         # In the background, so that nothing of it is sent before the answer to `initialize`.
         self.folders.change(added=client.folders)
 
-    def _read_file(self, path: Path) -> Shown:
+    def _read_file(self, path: Path) -> Reading | None:
         try:
             return read_file(self.documents.read(path), self.client.encoding)
-        except UnsafeDocument as refusal:
-            return refusal
         except WireError:
             return None
 
@@ -251,7 +248,7 @@ class LspSession:
     def _made(self, uri: str) -> _Made:
         """Return the diagnostics of what is shown for `uri`, ready to be sent; in a thread where that takes long."""
         shown = self.shown(uri) if self.looks_after(uri) else None
-        version = shown.version if isinstance(shown, Reading) else None
+        version = None if shown is None else shown.version
         items = diagnose(shown, uri, self.client)
         params = lsp.PublishDiagnosticsParams(uri, items, version=version)
         body = self._wire.body_of(lsp.TEXT_DOCUMENT_PUBLISH_DIAGNOSTICS, params)

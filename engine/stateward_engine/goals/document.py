@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
 from stateward_engine.errors import UnsafeDocument
 from stateward_engine.goals import problems
 from stateward_engine.goals.frontmatter import read_frontmatter
-from stateward_engine.goals.lines import split_lines
+from stateward_engine.goals.lines import decode_document, split_lines
 from stateward_engine.goals.projection import project
 from stateward_engine.goals.regions import Fault, Region, find_regions
 from stateward_engine.goals.sections import Heading, NextAction, find_headings, read_next_action, read_objective
@@ -102,6 +102,23 @@ def read_document(text: str) -> GoalDocument:
         projection=None if faults else project(frontmatter.values, next_action, todos),
         problems=tuple(sorted(found, key=lambda problem: (problem.span, problem.code))),
     )
+
+
+def read_bytes(data: bytes) -> GoalDocument:
+    """Read a goal document as it is in a file.
+
+    One that is no UTF-8 is refused with the problem `not_utf8` alone. Its text then has U+FFFD for what has no
+    character: good for looking at, never for acting on.
+
+    Source: goal-documents section 0.
+    """
+    try:
+        return read_document(decode_document(data))
+    except UnsafeDocument as refusal:
+        at = len(data[: refusal.byte_offset].decode("utf-8"))
+        found = problems.problem(refusal.kind, str(refusal), (at, at + 1))
+        looked_at = read_document(data.decode("utf-8", "replace"))
+        return replace(looked_at, refusal=refusal, projection=None, problems=(found,))
 
 
 def _document_problems(

@@ -103,6 +103,13 @@ def _missing(layers: Layers, name: str, path: Path, root: Root, done: int) -> Mi
             example=call(here),
             did_you_mean=[dotted],
         )
+    if not done and name in PLANES:
+        return MissingPath(
+            f"{here} has no {name} yet; read its keys to see what there is",
+            path=path.source,
+            wanted=f"a plane that {here} has",
+            example=call(here, "keys"),
+        )
     return MissingPath(
         f"{here} has no key {name}; read its keys to see what there is",
         path=path.source,
