@@ -183,6 +183,25 @@ def test_a_wide_object_does_not_keep_others_waiting(target: Daemon) -> None:
         assert b'"ok":true' in ask(target, raw_call(wide), wait_s=10.0)
 
 
+def test_a_long_document_in_an_editor_does_not_keep_agents_waiting(target: Daemon) -> None:
+    """DM-011: reading it takes seconds, and others are served meanwhile."""
+    text = "## Agent Todo\n" + "".join(f"- [ ] row {number}\n" for number in range(20_000))
+    document = {"uri": "file:///w/ACTIVE_GOAL_STATE.md", "languageId": "markdown", "version": 1, "text": text}
+    # Not `unharmed`: an honest document of that size, and the language server itself, may take their memory.
+    with target.connect() as editor:
+        editor.call("initialize", {"processId": None, "rootUri": None, "capabilities": {}})
+        editor.send({"jsonrpc": "2.0", "method": "initialized", "params": {}})
+        editor.send({"jsonrpc": "2.0", "method": "textDocument/didOpen", "params": {"textDocument": document}})
+        symbols = editor.request("textDocument/documentSymbol", {"textDocument": {"uri": document["uri"]}})
+        for _ in range(20):
+            assert serves_a_good_client(target)
+        assert editor.answer(symbols)
+        while not editor.notifications:
+            message = editor.receive()
+            editor.notifications.append(message)
+        assert len(editor.notifications[-1]["params"]["diagnostics"]) >= 20_000
+
+
 def test_frames_cut_in_the_middle_leave_nothing_behind(target: Daemon) -> None:
     with unharmed(target):
         for _ in range(50):

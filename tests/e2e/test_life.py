@@ -293,6 +293,16 @@ def test_a_drain_answers_everything_and_loses_no_acknowledgement(start: Callable
     assert [name for name in acknowledged if name not in kept] == []
 
 
+def test_a_drain_answers_a_document_that_is_being_read(start: Callable[[], Daemon]) -> None:
+    """Invariant 7: every request gets its answer, those that a thread works on too."""
+    daemon = start()
+    rows = "".join(f"- [ ] row {number}\n" for number in range(20_000))
+    with daemon.agent() as wire, daemon.agent("other") as other:
+        reading = wire.request("goal_diagnostics", {"text": f"## Agent Todo\n\n{rows}"})
+        other.call("shutdown_daemon")
+        assert len(wire.answer(reading)["items"]) > 20_000
+
+
 def test_a_started_daemon_inherits_nothing_of_its_starter(place: Daemon, tmp_path: Path) -> None:
     """Security row 28: no descriptors, no directory."""
     with (tmp_path / "secret").open("w", encoding="utf-8") as secret:
