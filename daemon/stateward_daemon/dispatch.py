@@ -23,7 +23,7 @@ from stateward_daemon.handlers import (
     status,
 )
 from stateward_engine.state.read import parse_request
-from stateward_protocol.errors import WireError, shortened
+from stateward_protocol.errors import WireError, explained, shortened
 from stateward_protocol.messages import StrictParams
 from stateward_protocol.methods import METHODS, PREFIX, Kind, Method
 
@@ -122,13 +122,3 @@ def _invalid_params(method: Method, params: dict[str, Any], complaint: str) -> W
         facts |= {"path": f"$.params.{unknown[0]}", "got": shortened(unknown[0]), "wanted": known}
         message = f"{method.name} has no member of that name"
     return WireError("invalid_request", message, **facts)
-
-
-def explained(complaint: str, root: str) -> tuple[str, str]:
-    """Return what a complaint of msgspec says, in our style, and the place below `root` that it is about.
-
-    >>> explained("Expected `int`, got `str` - at `$.history_limit`", "$.params")
-    ('expected int, got str', '$.params.history_limit')
-    """
-    message, _, place = complaint.partition(" - at `$")
-    return message[:1].lower() + message[1:].replace("`", ""), root + place.removesuffix("`")

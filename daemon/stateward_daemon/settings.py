@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 import msgspec
 from msgspec import Meta, Struct
 
-from stateward_protocol.errors import WireError
+from stateward_protocol.errors import WireError, explained
 from stateward_protocol.framing import MESSAGE_BYTES_MAX
 
 if TYPE_CHECKING:
@@ -68,6 +68,7 @@ class Settings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
             # Not strict: the environment has text for every number.
             return msgspec.convert(given, cls, strict=False)
         except msgspec.ValidationError as error:
-            raise WireError(
-                "invalid_request", f"a setting is out of range: {error}", wanted="see daemon run --help"
-            ) from None
+            complaint, path = explained(str(error), "")
+            name = path.removeprefix(".")
+            variable = ENVIRONMENT_PREFIX + name.upper()
+            raise WireError("invalid_request", f"the setting {name} ({variable}) does not fit: {complaint}") from None

@@ -66,6 +66,16 @@ def shortened(text: str) -> str:
     return text[:GOT_CHARACTERS_MAX]
 
 
+def explained(complaint: str, root: str) -> tuple[str, str]:
+    """Return what a complaint of msgspec says, in our style, and the place below `root` that it is about.
+
+    >>> explained("Expected `int`, got `str` - at `$.history_limit`", "$.params")
+    ('expected int, got str', '$.params.history_limit')
+    """
+    message, _, place = complaint.partition(" - at `$")
+    return message[:1].lower() + message[1:].replace("`", ""), root + place.removesuffix("`")
+
+
 class WireError(Exception):
     """An error answer: raised by whoever answers a request, and by the client library when it receives one.
 

@@ -7,10 +7,9 @@ from typing import TYPE_CHECKING, Final
 
 import msgspec
 
-from stateward_daemon.dispatch import explained
 from stateward_daemon.handlers import attach as agent_attach
 from stateward_daemon.lsp.uris import path_of
-from stateward_protocol.errors import WireError
+from stateward_protocol.errors import WireError, explained
 from stateward_protocol.messages import AttachParams
 from stateward_protocol.methods import PROTOCOL_VERSION
 
