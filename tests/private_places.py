@@ -1,7 +1,6 @@
-"""Fixtures for tests of clients: no test sees the daemon, store or log of whoever runs it.
+"""Places of a user of our own: no test sees the daemon, store or log of whoever runs it.
 
-A plugin to some folders and an import to others, which pytest would warn of: nothing to rewrite here, so
-PYTEST_DONT_REWRITE.
+A folder of tests imports these fixtures into its `conftest.py`.
 """
 
 from __future__ import annotations

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias
 
 import msgspec
@@ -56,6 +57,12 @@ HANDLERS: Final[dict[str, Handler]] = {
 
 # Where a wrong call is likely to be a known misunderstanding, the engine explains it better than types can.
 EXPLANATIONS: Final[dict[str, Callable[[dict[str, Any]], object]]] = {"read_state": parse_request}
+
+# Members and elements of a place, as in `.wanted[0]`.
+_PLACE: Final = re.compile(r"[^.\[\]]+|\.\.\.")
+_MISSING: Final = re.compile(r"missing required field `(\w+)`")
+# What msgspec says of a wrong choice and of a pattern that does not match: a value, and an expression.
+_UNHELPFUL: Final = ("Invalid enum value", "Expected `str` matching regex")
 
 
 class Prepared(NamedTuple):
@@ -114,9 +121,20 @@ def prepare(caller: Caller, method: Method, params: dict[str, Any]) -> Prepared:
 
 
 def _invalid_params(method: Method, params: dict[str, Any], complaint: str) -> WireError:
+    # Only a wrong call pays for it.
+    from stateward_protocol.schema import type_words  # noqa: PLC0415
+
     message, path = explained(complaint, "$.params")
+    place = _PLACE.findall(path.removeprefix("$.params"))
+    missing = _MISSING.search(complaint)
+    if missing:
+        place.append(missing[1])
+        path = f"{path}.{missing[1]}"
+    wanted = type_words(method.params, *place)
+    if complaint.startswith(_UNHELPFUL):
+        message = f"expected {wanted}"
     known = list(method.params.__struct_fields__)
-    facts: dict[str, Any] = {"path": path, "example": json.dumps(method.example)}
+    facts: dict[str, Any] = {"path": path, "wanted": wanted, "example": json.dumps(method.example)}
     unknown = [name for name in params if name not in known]
     if unknown and issubclass(method.params, StrictParams):
         facts |= {"path": f"$.params.{unknown[0]}", "got": shortened(unknown[0]), "wanted": known}

@@ -17,6 +17,7 @@ from stateward_daemon.host import Caller, Host
 from stateward_daemon.settings import Settings
 from stateward_engine.errors import EngineError
 from stateward_engine.store.ledger import Store, open_store
+from stateward_protocol import messages as m
 from stateward_protocol.methods import Kind
 
 if TYPE_CHECKING:
@@ -52,11 +53,18 @@ class EmbeddedTransport:
                 result = self._store_for_writing().commit_now(result).receipt
         except EngineError as error:
             raise convert.wire_error(error) from None
+        if isinstance(result, m.StatusResult | m.StateStatusResult) and not self._writable:
+            result = msgspec.structs.replace(result, writer=self._coming_writer())
         return msgspec.to_builtins(result)
 
     def close(self) -> None:
         """Give the store back."""
         self._caller.host.store.close()
+
+    def _coming_writer(self) -> m.WriterHealth:
+        """Return the health of the writer that the first mutation would open; until then there is none."""
+        writable = not self._path.exists() or os.access(self._path, os.W_OK)
+        return m.WriterHealth(ok=writable, reason=None if writable else "the directory of the store cannot be written")
 
     def _store_for_writing(self) -> Store:
         host = self._caller.host

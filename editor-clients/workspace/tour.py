@@ -6,15 +6,21 @@ each time they change; with `CI=true`, or without a terminal, it ends by itself.
 
 from __future__ import annotations
 
+import fcntl
 import os
 import shlex
 import shutil
 import subprocess
 import sys
 import time
+from contextlib import contextmanager
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import stateward
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
@@ -22,7 +28,12 @@ DOCUMENT = HERE / "ACTIVE_GOAL_STATE.md"
 COMMAND = Path(sys.executable).with_name("stateward")
 # A store of its own, made anew each time, so that the tour meets the state that it tells about.
 STORE = ROOT / "build" / "run" / "store"
+# What the lock of a store is, and where those who start its daemon take turns.
+LOCKS = ("lock", "start.lock")
+PRIVATE_FILE = 0o600
 LOOK_AGAIN_S = 0.5
+# An editor on the same store starts its daemon again at once, and may be faster than we are.
+STOPS_MAX = 5
 
 
 def show(title: str, *arguments: str, status: int = 0) -> None:
@@ -41,7 +52,8 @@ def tour() -> None:
     """Walk through the product once."""
     show("One daemon per store; the first command starts it.", "daemon", "start")
     show(
-        "Problems of the goal document, as a linter shows them. (It has two on purpose.)",
+        "Problems of the goal document, as a linter shows them. Two are there on purpose: an id on two rows, which is "
+        "an error on each, and a row without an id.",
         "goal", "check", DOCUMENT.name, status=1,
     )  # fmt: skip
     show("Put a state into the empty store.", "import", "state.json")
@@ -62,22 +74,60 @@ def follow() -> None:
     shown = None
     with stateward.connect(cwd=str(HERE), client_name="tour") as client:
         while True:
-            found = client.goal_diagnostics(path=str(DOCUMENT)).items
+            found = look(client)
             if found != shown and shown is not None:
-                print(f"\n{time.strftime('%H:%M:%S')}  {len(found)} problems", flush=True)
-                for item in found:
-                    print(
-                        f"  line {item.range.start.line + 1}: {item.severity}[{item.code}] {item.message}", flush=True
-                    )
+                print("\n".join(["", f"{time.strftime('%H:%M:%S')}  {found[0]}", *found[1:]]), flush=True)
             shown = found
             time.sleep(LOOK_AGAIN_S)
 
 
+def look(client: stateward.Client) -> list[str]:
+    """Return the problems of the goal document as lines, or the one that says why it cannot be read just now."""
+    try:
+        items = client.goal_diagnostics(path=str(DOCUMENT)).items
+    except stateward.StatewardError as error:
+        # An editor that saves by renaming leaves no file for a moment, and a daemon may be on its way.
+        place = f" ({error.data['path']})" if "path" in error.data else ""
+        return [f"{error.message}{place}"]
+    problems = [f"  line {item.range.start.line + 1}: {item.severity}[{item.code}] {item.message}" for item in items]
+    return [f"{len(items)} problem{'' if len(items) == 1 else 's'}", *problems]
+
+
+def empty_store() -> None:
+    """Make the store anew, under its lock: no daemon, not even one that an editor starts meanwhile, is in it.
+
+    Raises:
+        SystemExit: Somebody keeps using it.
+    """
+    STORE.mkdir(parents=True, exist_ok=True, mode=0o700)
+    for _ in range(STOPS_MAX):
+        subprocess.run([COMMAND, "daemon", "stop"], cwd=HERE, check=False, capture_output=True)
+        with locked_store() as ours:
+            if ours:
+                for entry in [entry for entry in STORE.iterdir() if entry.name not in LOCKS]:
+                    shutil.rmtree(entry) if entry.is_dir() else entry.unlink()
+                return
+    raise SystemExit(f"the store {STORE} is in use; close the editors that work on it")
+
+
+@contextmanager
+def locked_store() -> Iterator[bool]:
+    """Hold the lock of the store, where nobody else does."""
+    lock = os.open(STORE / LOCKS[0], os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, PRIVATE_FILE)
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        yield True
+    except BlockingIOError:
+        yield False
+    finally:
+        os.close(lock)
+
+
 def main() -> None:
     """Run the tour on a fresh store, and leave no daemon behind."""
-    shutil.rmtree(STORE.parent, ignore_errors=True)
     os.environ["STATEWARD_STORE"] = str(STORE)
     os.environ["STATEWARD_SESSION"] = "tour"
+    empty_store()
     try:
         tour()
         print(

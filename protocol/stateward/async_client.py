@@ -11,14 +11,14 @@ import functools
 import itertools
 import os
 from collections import deque
-from typing import TYPE_CHECKING, Any, Self, TypeVar
+from typing import TYPE_CHECKING, Any, Self, TypeVar, get_args
 
 import msgspec
 
 from stateward import calls
 from stateward.calls import CLIENT_NAME
 from stateward.location import store_path
-from stateward.start import TIMEOUT_S, open_transport
+from stateward.start import TIMEOUT_S, DaemonStart, check_start, open_transport
 from stateward.transport import ANSWER_BYTES_MAX, NOTIFICATIONS_MAX, connection_lost, request_body, timed_out
 from stateward_protocol import messages as m
 from stateward_protocol.envelope import Call, encode_call, read_message
@@ -27,16 +27,16 @@ from stateward_protocol.framing import FrameReader, Framing, frame
 
 if TYPE_CHECKING:
     import socket
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Coroutine, Generator, Mapping, Sequence
     from types import TracebackType
-
-    from stateward.start import Start
 
 R = TypeVar("R")
 
 
 class AsyncClient:
     """A connection that mends itself, as `Client` does, for one event loop.
+
+    Errors are those of `Client`.
 
     Attributes:
         attached: What the connection is bound to, once `attach` was answered.
@@ -57,13 +57,14 @@ class AsyncClient:
         self._client_name = client_name
         self._timeout_s = timeout_s
         self._connection: _Connection | None = None
+        self._closed = False
         self._opening = asyncio.Lock()
         self._attachment: dict[str, Any] | None = None
         self.attached: m.AttachResult | None = None
         self.notifications: deque[Call] = deque(maxlen=NOTIFICATIONS_MAX)
 
     @classmethod
-    async def connect(
+    def connect(
         cls,
         cwd: str | os.PathLike[str] | None = None,
         session: str | None = None,
@@ -71,23 +72,21 @@ class AsyncClient:
         mode: m.Mode = "active",
         *,
         store: str | os.PathLike[str] | None = None,
-        start: Start = "auto",
+        start: DaemonStart = "auto",
+        socket: str | None = None,
         timeout_s: float = TIMEOUT_S,
         client_name: str = CLIENT_NAME,
-    ) -> AsyncClient:
-        """Return an attached client; the arguments are those of `stateward.connect`.
+    ) -> Opening:
+        """Return an attached client, to be awaited; `async with` awaits it as well, and closes it in the end.
 
-        There is no embedded one: in-process calls would hold up the event loop.
+        The arguments and errors are those of `stateward.connect`. There is no embedded client: in-process calls would
+        hold up the event loop.
         """
-        opening = functools.partial(open_transport, store_path(store), start=start, timeout_s=timeout_s)
+        check_start(start, get_args(DaemonStart))
+        opening = functools.partial(open_transport, store_path(store), start=start, socket=socket, timeout_s=timeout_s)
         client = cls(lambda: opening().detach(), client_name=client_name, timeout_s=timeout_s)
-        try:
-            directory = None if cwd is None else os.path.abspath(cwd)  # noqa: ASYNC240, PTH100 - looks at no file
-            await client.attach(cwd=directory, session=session, wanted=wanted, mode=mode)
-        except BaseException:
-            await client.close()
-            raise
-        return client
+        directory = None if cwd is None else os.path.abspath(cwd)  # noqa: PTH100 - what it returns is sent as text
+        return Opening(client, client.attach(cwd=directory, session=session, wanted=wanted, mode=mode))
 
     # -- the connection --
 
@@ -186,7 +185,8 @@ class AsyncClient:
     # -- life --
 
     async def close(self) -> None:
-        """End the connection; the daemon goes on. Calls in flight fail."""
+        """End the connection for good; the daemon goes on. Calls in flight fail. A second call does nothing."""
+        self._closed = True
         connection, self._connection = self._connection, None
         if connection is not None:
             await connection.close()
@@ -204,12 +204,14 @@ class AsyncClient:
         try:
             answer = await self._send(method, sent)
         except WireError as error:
-            if not calls.may_repeat(error, method, sent):
+            # Of a client that somebody closed in the meantime, nothing is asked for again.
+            if self._closed or not calls.may_repeat(error, method, sent):
                 raise
             answer = await self._send(method, sent)
         return calls.typed(answer, result)
 
     async def _send(self, method: str, params: Mapping[str, Any]) -> Any:  # noqa: ANN401 - any JSON value
+        calls.check_open(closed=self._closed)
         # Without a wait where there is a connection: that is what keeps calls in the order in which they are made.
         connection = self._connection
         try:
@@ -225,7 +227,11 @@ class AsyncClient:
         """Return a live connection; of several callers that miss one, the first opens it."""
         async with self._opening:
             if self._connection is None or self._connection.lost:
-                self._connection = await self._opened()
+                connection = await self._opened()
+                if self._closed:
+                    await connection.close()
+                calls.check_open(closed=self._closed)
+                self._connection = connection
             return self._connection
 
     async def _opened(self) -> _Connection:
@@ -240,6 +246,33 @@ class AsyncClient:
             await connection.close()
             raise
         return connection
+
+
+class Opening:
+    """A client that is about to connect: for `await`, or for `async with`."""
+
+    def __init__(self, client: AsyncClient, attaching: Coroutine[Any, Any, m.AttachResult]) -> None:
+        self._client = client
+        self._attaching = attaching
+
+    def __await__(self) -> Generator[Any, None, AsyncClient]:
+        return self._attached().__await__()
+
+    async def __aenter__(self) -> AsyncClient:
+        return await self._attached()
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        await self._client.close()
+
+    async def _attached(self) -> AsyncClient:
+        try:
+            await self._attaching
+        except BaseException:
+            await self._client.close()
+            raise
+        return self._client
 
 
 class _Connection(asyncio.Protocol):

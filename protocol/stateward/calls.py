@@ -52,6 +52,16 @@ def new_idempotency_key() -> str:
     return os.urandom(16).hex()
 
 
+def check_open(*, closed: bool) -> None:
+    """Refuse a call of a client that was closed: to connect again would be a surprise, and nobody would close it.
+
+    Raises:
+        RuntimeError: It was.
+    """
+    if closed:
+        raise RuntimeError("this client is closed; connect again for another one")
+
+
 def is_lost(error: WireError) -> bool:
     """Whether the connection that raised `error` is of no further use."""
     return error.category == "shutting_down" or error.data.get("reason_code") in ("connection_lost", "timeout")

@@ -28,7 +28,8 @@ class Client:
     It connects at the first call. When the connection is lost it connects again, starting a daemon where it may, and
     attaches as before; the call is sent once more if that cannot do anything twice. Not for several threads at once.
 
-    Each method raises `WireError` (`stateward.StatewardError`) for the daemon's refusals and for its absence.
+    Each method raises `WireError` (`stateward.StatewardError`) for the daemon's refusals and for its absence, and
+    `RuntimeError` once the client is closed.
 
     Attributes:
         attached: What the connection is bound to, once `attach` was answered.
@@ -44,6 +45,7 @@ class Client:
         self._open_transport = open_transport
         self._client_name = client_name
         self._transport: Transport | None = None
+        self._closed = False
         self._attachment: dict[str, Any] | None = None
         self.attached: m.AttachResult | None = None
 
@@ -144,7 +146,11 @@ class Client:
     # -- life --
 
     def close(self) -> None:
-        """End the connection; the daemon goes on."""
+        """End the connection for good; the daemon goes on. A second call does nothing."""
+        self._closed = True
+        self._disconnect()
+
+    def _disconnect(self) -> None:
         if self._transport is not None:
             self._transport.close()
             self._transport = None
@@ -172,10 +178,11 @@ class Client:
             return self._connected().call(method, params)
         except WireError as error:
             if calls.is_lost(error):
-                self.close()
+                self._disconnect()
             raise
 
     def _connected(self) -> Transport:
+        calls.check_open(closed=self._closed)
         if self._transport is None:
             transport = self._open_transport()
             try:

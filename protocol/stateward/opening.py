@@ -5,12 +5,12 @@ from __future__ import annotations
 import functools
 import importlib
 import os
-from typing import TYPE_CHECKING, Literal, TypeAlias
+from typing import TYPE_CHECKING, Literal, TypeAlias, get_args
 
 from stateward.calls import CLIENT_NAME
 from stateward.client import Client
 from stateward.location import store_path
-from stateward.start import TIMEOUT_S, open_transport
+from stateward.start import TIMEOUT_S, check_start, open_transport
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -49,9 +49,11 @@ def connect(
 
     Raises:
         StatewardError: `store_unavailable` when no daemon can be had; else why it refuses the attachment.
+        ValueError: There is no such `start`.
 
     Source: protocol.md section 5.
     """
+    check_start(start, get_args(Start))
     client = Client(_opener(start, store, socket, timeout_s), client_name)
     try:
         client.attach(

@@ -7,6 +7,7 @@ nothing of this one cannot make a second writer. Source: protocol.md section 7, 
 
 from __future__ import annotations
 
+import errno
 import fcntl
 import os
 import time
@@ -21,15 +22,20 @@ from stateward_protocol import __version__
 from stateward_protocol.errors import WireError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
     from pathlib import Path
 
-Start: TypeAlias = Literal["auto", "never"]
+# How to get the daemon itself; `stateward.Start` knows one more way, which needs none.
+DaemonStart: TypeAlias = Literal["auto", "never"]
 
 # Long enough for a store that has much to recover; a caller that cannot wait says so.
 TIMEOUT_S: Final = 30.0
 
+# The reason for a store in a place where no daemon could work, while its bytes may be read.
+READ_ONLY: Final = "read_only"
+
 _PRIVATE_FILE: Final = 0o600
+_UNWRITABLE: Final = (errno.EROFS, errno.EACCES)
 # Reasons for which no daemon of ours is at an announced socket. A stranger's is passed over, never talked to: the
 # announcement may be old, and its place taken since.
 _NOBODY: Final = ("not_listening", "foreign_socket")
@@ -41,7 +47,7 @@ class _Running(NamedTuple):
 
 
 def open_transport(
-    store: Path, *, start: Start = "auto", socket: str | None = None, timeout_s: float = TIMEOUT_S
+    store: Path, *, start: DaemonStart = "auto", socket: str | None = None, timeout_s: float = TIMEOUT_S
 ) -> SocketTransport:
     """Return a connection to the daemon of `store`.
 
@@ -54,7 +60,7 @@ def open_transport(
 
     Raises:
         WireError: `store_unavailable`, whose `reason_code` says why: `not_running` under `never`, `lock_held`, `died`,
-            `timeout`, `no_socket`, `store`; or what the daemon reported.
+            `timeout`, `no_socket`, `read_only`, `store`; or what the daemon reported.
     """
     deadline = time.monotonic() + timeout_s
     running = _find(store, timeout_s)
@@ -67,6 +73,16 @@ def open_transport(
     ensure_private_directory(store)
     with _starter_lock(store, deadline):
         return _start(store, socket, timeout_s, deadline)
+
+
+def check_start(start: str, taken: Sequence[str]) -> None:
+    """Refuse a way to start that is none of those taken.
+
+    Raises:
+        ValueError: It lists them.
+    """
+    if start not in taken:
+        raise ValueError(f"start is one of {', '.join(taken)}, not {start!r}")
 
 
 def is_older(version: str) -> bool:
@@ -128,8 +144,9 @@ def _starter_lock(store: Path, deadline: float) -> Iterator[None]:
     try:
         lock = os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, _PRIVATE_FILE)
     except OSError as error:
+        reason_code = READ_ONLY if error.errno in _UNWRITABLE else "store"
         raise unavailable(
-            f"the store cannot be written ({error.strerror}); choose another", "store", path=str(path)
+            f"the store cannot be written ({error.strerror}); choose another", reason_code, path=str(path)
         ) from None
     try:
         _take(lock, deadline)

@@ -19,6 +19,10 @@ Mode: TypeAlias = Literal["active", "passive", "off"]
 Projection: TypeAlias = Literal["value", "keys", "patch"]
 Severity: TypeAlias = Literal["error", "warning", "info"]
 IdempotencyKey: TypeAlias = Annotated[str, Meta(min_length=1, max_length=128)]
+Patch: TypeAlias = Annotated[
+    Any, Meta(description="object of scopes, each an object of planes, each an object of keys")
+]
+ScopeStates: TypeAlias = Annotated[Any, Meta(description="object of scopes, each an object of planes")]
 # Any JSON value: the engine checks what it holds, so the wire need not know its rules.
 JsonValue: TypeAlias = Any
 
@@ -53,7 +57,10 @@ class AttachParams(Params, frozen=True):
     """Bind a connection to the owners it works with.
 
     `cwd` is an absolute path of an existing directory; the daemon's own directory and environment are never used.
+    `session` is the id of a session in that directory, and needs `cwd`.
     `wanted` defaults to `global`, plus `cwd` and `session` where they are given.
+    `mode` belongs to the connection: with `off` it can neither read nor change state; the other methods stay.
+    The daemon treats `active` and `passive` alike; they are for the client to tell its own connections apart.
     """
 
     client: ClientInfo
@@ -179,7 +186,7 @@ class PatchStateParams(StrictParams, frozen=True):
     of `state_status`: the patch is refused when a wanted scope has moved on.
     """
 
-    patch: JsonValue
+    patch: Patch
     idempotency_key: IdempotencyKey | None = None
     if_revision: str | None = None
 
@@ -227,7 +234,7 @@ class ExportResult(Result, frozen=True):
 class ImportStateParams(StrictParams, frozen=True):
     """Whole states for scopes that nothing ever changed; `scopes` is what `export_state` answers."""
 
-    scopes: JsonValue
+    scopes: ScopeStates
 
 
 # -- goal documents --------------------------------------------------------------------------------------------------

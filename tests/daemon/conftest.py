@@ -1,30 +1,14 @@
-"""Places of a user of our own: no test sees the daemon, store or log of whoever runs it."""
+"""Every test of this folder has a home of its own."""
 
 from __future__ import annotations
 
-import tempfile
-from pathlib import Path
-from typing import TYPE_CHECKING
-
 import pytest
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator
+from private_places import folder, user
 
-
-@pytest.fixture
-def folder() -> Iterator[Path]:
-    """A private directory with a path short enough for sockets, which pytest's own is not."""
-    with tempfile.TemporaryDirectory(prefix="sw") as name:
-        yield Path(name).resolve()
+__all__ = ["folder", "user"]
 
 
 @pytest.fixture(autouse=True)
-def user(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Home and runtime directories below `folder`, and no settings in the environment."""
-    for name in ("STATEWARD_STORE", "STATEWARD_SOCKET", "STATEWARD_SESSION", "XDG_DATA_HOME", "XDG_STATE_HOME"):
-        monkeypatch.delenv(name, raising=False)
-    for name in ("home", "run"):
-        (folder / name).mkdir(mode=0o700)
-    monkeypatch.setenv("HOME", str(folder / "home"))
-    monkeypatch.setenv("XDG_RUNTIME_DIR", str(folder / "run"))
+def at_home(user: None) -> None:
+    """Nothing more than `user`."""

@@ -12,7 +12,6 @@ import pytest
 
 from stand_in import Message, StandIn, result
 from stateward_daemon import bridge as bridge_module
-from stateward_daemon import replay as replay_module
 from stateward_daemon.bridge import LOSSES_MAX, Bridge
 from stateward_daemon.replay import REQUEST_FAILED, Replay
 from stateward_protocol.errors import WireError
@@ -21,9 +20,6 @@ from stateward_protocol.framing import FrameReader, Framing, frame
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
-
-pytest_plugins = ["private_places"]
-pytestmark = pytest.mark.usefixtures("user")
 
 URI = "file:///goal/ACTIVE_GOAL_STATE.md"
 
@@ -382,9 +378,6 @@ class TestReplay:
 
         assert replay.overflown
         assert sum(map(len, replay.documents())) < 5000
-
-    def test_the_bound_is_generous(self) -> None:
-        assert replay_module.REPLAY_BYTES_MAX >= 2**20
 
     def test_params_of_another_shape_are_the_daemons_to_refuse(self) -> None:
         assert self.replayed(notification("textDocument/didOpen", textDocument=7)) == []

@@ -17,15 +17,13 @@ from stateward_daemon import convert
 from stateward_daemon.cli import main
 from stateward_daemon.cli.linter import count_line
 from stateward_daemon.cli.printing import columns, paint
+from stateward_daemon.cli.verbs import VERBS
 from stateward_protocol import __version__
 from stateward_protocol import messages as m
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
-
-pytest_plugins = ["private_places"]
-pytestmark = pytest.mark.usefixtures("user")
 
 GOAL = """\
 ---
@@ -96,9 +94,12 @@ class TestUsage:
         ("arguments", "said"),
         [
             (["rea", "x"], "did you mean stateward read?"),
-            (["goal"], "did you mean stateward goal"),
             (["goal", "checks", "x"], "did you mean stateward goal check?"),
-            (["--frobnicate"], "there is no verb --frobnicate"),
+            (["--frobnicate"], "options come after the verb"),
+            (["--json", "where"], "options come after the verb, as in: stateward where --json\n"),
+            (["--lines", "3", "daemon", "logs", "x"], "as in: stateward daemon logs --lines 3 x\n"),
+            (["daemon", "logs", "--lines", "-3"], "a count of lines is a whole number from 0"),
+            (["daemon", "logs", "--lines", "many"], "a count of lines is a whole number from 0"),
             (["read"], "required: PATH..."),
             (["read", "cwd", "--projection", "all"], "invalid choice: 'all'"),
             (["read", "cwd", "--proj", "keys"], "unrecognized arguments: --proj"),
@@ -106,7 +107,9 @@ class TestUsage:
             (["read", "cwd", "--timeout", "soon"], "seconds are a number above 0"),
             (["read", "cwd", "--timeout", "nan"], "seconds are a number above 0"),
             (["read", "cwd", "--timeout", "inf"], "seconds are a number above 0"),
-            (["patch", "{"], "the given JSON is not JSON"),
+            (["patch", '{"cwd":'], "the given JSON ends too early, after 7 characters"),
+            (["patch", '{"cwd": "x'], "the given JSON ends too early, after 10 characters"),
+            (["patch", "{cwd: 1}"], "the given text is not JSON"),
             (["patch", '{"a":1,"a":2}'], "two members of the same name"),
             (["configure"], "required: --history-limit"),
             (["import", "/nowhere/state.json"], "/nowhere/state.json cannot be read"),
@@ -126,13 +129,20 @@ class TestUsage:
         assert (printed.status, printed.out) == (2, "")
         assert "stateward VERB" in printed.err
 
-    def test_help_and_version_are_answers(self, run: Any, capsys: pytest.CaptureFixture[str]) -> None:
+    def test_help_and_version_are_answers(self, run: Any) -> None:
         assert run("--version").out == f"stateward {__version__}\n"
         assert "Verbs:" in run("--help").out
-        with pytest.raises(SystemExit) as ended:
-            main(["read", "--help"])
-        assert ended.value.code == 0
-        assert capsys.readouterr().out.startswith("Usage: stateward read [OPTIONS] PATH...")
+        assert run("read", "--help").status == 0
+        assert run("read", "--help").out.startswith("Usage: stateward read [OPTIONS] PATH...")
+
+    @pytest.mark.parametrize("group", ["daemon", "goal"])
+    def test_a_group_lists_its_verbs(self, run: Any, group: str) -> None:
+        asked, bare = run(group, "--help"), run(group)
+
+        assert (asked.status, asked.err, bare.status, bare.out) == (0, "", 2, "")
+        assert bare.err == asked.out
+        listed = [line.split("  ")[1] for line in asked.out.splitlines() if line.startswith(f"  {group} ")]
+        assert listed == [name for name in VERBS if name.startswith(f"{group} ")]
 
     def test_arguments_are_escaped_in_complaints(self, run: Any) -> None:
         """Security row 24."""

@@ -12,7 +12,10 @@ import pytest
 from stateward_daemon import handlers
 from stateward_daemon.dispatch import HANDLERS
 from stateward_daemon.settings import ENVIRONMENT_PREFIX, Settings
+from stateward_engine.goals.document import read_document
+from stateward_engine.goals.fields import FIELDS
 from stateward_engine.goals.problems import CODES
+from stateward_engine.goals.regions import LEGACY_HEADINGS, STRICT_HEADINGS
 from stateward_protocol.errors import CATEGORIES
 from stateward_protocol.messages import StrictParams
 from stateward_protocol.methods import METHODS, Kind
@@ -38,9 +41,35 @@ def problems_page() -> str:
     return "\n".join(["| code | severity | meaning |", "|---|---|---|", *rows])
 
 
+def sections_page() -> str:
+    """Return the words that make a heading one of todos, as Markdown."""
+    rows = [f"| {role} | {', '.join(f'`{word}`' for word in words)} |" for role, words in LEGACY_HEADINGS]
+    return "\n".join(["| section | a heading with one of |", "|---|---|", *rows])
+
+
+def headings_page() -> str:
+    """Return the headings of the strict scan, as Markdown."""
+    roles = dict.fromkeys(STRICT_HEADINGS.values())
+    headings = {role: [f"`{text}`" for text, of in STRICT_HEADINGS.items() if of == role] for role in roles}
+    rows = [f"| {role} | {', '.join(texts)} |" for role, texts in headings.items()]
+    return "\n".join(["| role | heading, in upper or lower case |", "|---|---|", *rows])
+
+
+def keys_page() -> str:
+    """Return the metadata keys, as Markdown."""
+    return ", ".join(f"`{key}`" for key in FIELDS) + "."
+
+
 @pytest.mark.parametrize("page", [DOCS / "protocol.md", DOCS / "goal-documents.md"], ids=lambda page: page.stem)
 def test_golden_parts_of_a_page_are_what_the_tables_say(page: Path) -> None:
-    parts = {"errors": errors_page, "methods": methods_page, "problems": problems_page}
+    parts = {
+        "errors": errors_page,
+        "headings": headings_page,
+        "keys": keys_page,
+        "methods": methods_page,
+        "problems": problems_page,
+        "sections": sections_page,
+    }
     text = page.read_text(encoding="utf-8")
     wanted = GENERATED.sub(lambda match: f"{match[1]}{parts[match[2]]()}\n{match[3]}", text)
     if os.environ.get("STATEWARD_GOLDEN") == "write":
@@ -54,6 +83,16 @@ def test_every_link_of_a_page_leads_somewhere() -> None:
     links = [(page, link) for page in pages for link in LINK.findall(page.read_text(encoding="utf-8"))]
 
     assert [(page.name, link) for page, link in links if not (page.parent / link).exists()] == []
+
+
+def test_the_marked_region_of_the_page_is_one() -> None:
+    text = (DOCS / "goal-documents.md").read_text(encoding="utf-8")
+    (example,) = re.findall(r"```md marked-region\n(.*?)```", text, re.DOTALL)
+    document = read_document(example)
+
+    assert document.refusal is None
+    assert [(region.role, region.marked) for region in document.regions] == [("agent", True)]
+    assert [todo.todo_id for todo in document.todos] == ["todo_rollback"]
 
 
 def test_every_problem_code_has_a_test() -> None:

@@ -168,6 +168,79 @@ def sent(stand_in: StandIn, method: str) -> list[Any]:
     return [message["params"] for _, message in stand_in.received if message["method"] == method]
 
 
+class TestOpening:
+    """Section 5: both clients are opened alike."""
+
+    def test_both_are_connected_with_the_same_arguments(self) -> None:
+        def spelled(connect: Any) -> list[str]:
+            parameters = inspect.signature(connect).parameters.values()
+            return [f"{p.kind.name} {p}".replace("m.", "").replace("DaemonStart", "Start") for p in parameters]
+
+        assert spelled(stateward.connect) == spelled(AsyncClient.connect)
+
+    def test_a_start_that_is_none_is_refused_with_those_that_are(self, folder: Path) -> None:
+        with pytest.raises(ValueError, match="start is one of auto, never, embedded, not 'nevre'"):
+            stateward.connect(store=folder / "store", start="nevre")  # type: ignore[arg-type] # the mistake
+        for start in ("nevre", "embedded"):
+            with pytest.raises(ValueError, match=f"start is one of auto, never, not '{start}'"):
+                AsyncClient.connect(store=folder / "store", start=start)  # type: ignore[arg-type] # the mistake
+
+        assert not (folder / "store").exists()
+
+    async def test_an_asynchronous_client_is_awaited_or_entered(self, serve: Any, connect_async: Any) -> None:
+        serve(value_one)
+        async with connect_async() as client:
+            assert await client.read_state("cwd.tactics") == {"value": 1}
+        with pytest.raises(RuntimeError, match="closed"):
+            await client.ping()
+        client = await connect_async()
+        assert await client.read_state("cwd.tactics") == {"value": 1}
+        await client.close()
+
+    async def test_what_is_refused_on_entering_is_raised_there(self, connect_async: Any) -> None:
+        with pytest.raises(StatewardError) as refused:
+            async with connect_async():
+                pass
+
+        assert refused.value.data["reason_code"] == "not_running"
+
+
+class TestClosing:
+    """A client that was closed stays closed."""
+
+    def test_a_call_is_refused_and_nothing_is_opened(self, serve: Any, connect: Any) -> None:
+        stand_in = serve(value_one)
+        client = connect()
+        client.close()
+        client.close()
+
+        with pytest.raises(RuntimeError, match="this client is closed; connect again"):
+            client.read_state("cwd.tactics")
+        assert stand_in.methods() == ["attach"]
+
+    async def test_the_same_of_an_asynchronous_one(self, serve: Any, connect_async: Any) -> None:
+        stand_in = serve(value_one)
+        client = await connect_async()
+        await client.close()
+        await client.close()
+
+        with pytest.raises(RuntimeError, match="this client is closed; connect again"):
+            await client.read_state("cwd.tactics")
+        assert stand_in.methods() == ["attach"]
+
+    async def test_a_read_that_waits_then_is_not_repeated(self, serve: Any, connect_async: Any) -> None:
+        stand_in = serve(lambda _: [])
+        client = await connect_async()
+        call = asyncio.create_task(client.read_state("cwd.tactics"))
+        await asyncio.to_thread(stand_in.wait_for, "read_state")
+        await client.close()
+
+        with pytest.raises(StatewardError) as refused:
+            await call
+        assert refused.value.data["reason_code"] == "connection_lost"
+        assert stand_in.methods() == ["attach", "read_state"]
+
+
 class TestRepeating:
     """Section 5: reads are repeated once; writes only with an idempotency key, which makes them one."""
 

@@ -10,6 +10,7 @@ import subprocess
 import sys
 import threading
 from pathlib import Path
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -234,14 +235,29 @@ class TestFailing:
         store.mkdir(mode=0o700)
         os.mkfifo(store / "pipe")
         monkeypatch.setenv("FAKE_BEHAVIOR", "hang")
+        hanging: list[int] = []
 
+        class TimeIsUp:
+            """The poll of a starter whose time is up as soon as the daemon reads its pipe, however long that takes."""
+
+            def register(self, *_: int) -> None:
+                pass
+
+            def poll(self, _: float) -> list[tuple[int, int]]:
+                # Opening waits for the reader.
+                hanging.append(os.open(store / "pipe", os.O_WRONLY))
+                return []
+
+        monkeypatch.setattr("stateward.spawn.select", SimpleNamespace(poll=TimeIsUp, POLLIN=select.POLLIN))
         with pytest.raises(WireError) as refused:
-            open_transport(store, timeout_s=1.5)
+            open_transport(store, timeout_s=60)
 
         assert refused.value.data["reason_code"] == "timeout"
         (facts,) = spawned(store)
         watch = os.pidfd_open(facts["pid"])
-        os.close(os.open(store / "pipe", os.O_WRONLY))
+        assert select.select([watch], [], [], 0) == ([], [], [])
+        os.close(hanging[0])
+        assert select.select([watch], [], [], 10) == ([watch], [], [])
         os.close(watch)
 
     def test_a_store_that_others_can_write_to_is_refused(self, store: Path) -> None:

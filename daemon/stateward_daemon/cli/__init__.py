@@ -6,7 +6,6 @@ engine: a command that agents run hundreds of times a day must start fast. Sourc
 
 from __future__ import annotations
 
-import io
 import os
 import sys
 from typing import TYPE_CHECKING
@@ -21,7 +20,8 @@ from stateward_daemon.cli.exits import (
     exit_of,
 )
 from stateward_daemon.cli.printing import complain, print_refusal
-from stateward_daemon.cli.verbs import find_verb, overview
+from stateward_daemon.cli.streams import OutputFault, prepare_streams, silence
+from stateward_daemon.cli.verbs import find_verb, is_group, overview
 from stateward_protocol import __version__
 from stateward_protocol.errors import WireError
 
@@ -35,10 +35,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     Args:
         argv: The arguments without the program's name; by default those of the process.
     """
-    for stream in (sys.stdout, sys.stderr):
-        if isinstance(stream, io.TextIOWrapper):
-            # JSON is UTF-8 whatever the locale says, and no text of a user may end a verb with an encoding error.
-            stream.reconfigure(encoding="utf-8", errors="backslashreplace")
+    prepare_streams()
     try:
         status = _run(sys.argv[1:] if argv is None else list(argv))
         sys.stdout.flush()
@@ -46,9 +43,13 @@ def main(argv: Sequence[str] | None = None) -> int:
         complain(str(fault))
         return EXIT_USAGE
     except BrokenPipeError:
-        # Whoever read us has enough. Python would complain once more when it flushes at exit.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        # Whoever read us has enough.
+        silence(sys.stdout)
         return EXIT_FINDINGS
+    except OutputFault as fault:
+        complain(str(fault))
+        silence(sys.stdout)
+        return EXIT_UNAVAILABLE
     except KeyboardInterrupt:
         return EXIT_INTERRUPTED
     except Exception as error:  # noqa: BLE001 - a mistake of ours is told in one line, and its text may quote a body
@@ -69,11 +70,16 @@ def _run(arguments: list[str]) -> int:
     if arguments == ["--version"]:
         print(f"stateward {__version__}")
         return EXIT_OK
-    if arguments in ([], ["--help"], ["-h"], ["help"]):
-        print(overview(), end="", file=sys.stdout if arguments else sys.stderr)
-        return EXIT_OK if arguments else EXIT_USAGE
+    group, asked = ("", arguments) if not arguments or not is_group(arguments[0]) else (arguments[0], arguments[1:])
+    if asked in ([], ["--help"], ["-h"], ["help"]):
+        print(overview(group), end="", file=sys.stdout if asked else sys.stderr)
+        return EXIT_OK if asked else EXIT_USAGE
     verb, rest = find_verb(arguments)
-    options = verb.parser().parse_intermixed_args(rest)
+    try:
+        options = verb.parser().parse_intermixed_args(rest)
+    except SystemExit:
+        # The help was printed; the end of the process is not argparse's to decide.
+        return EXIT_OK
     try:
         return verb.load()(options)
     except WireError as error:

@@ -32,8 +32,14 @@ def status(options: Namespace) -> int:
     facts = msgspec.to_builtins(found)
     if options.json:
         show_json(facts)
-    else:
-        show_table({**facts, "writer": health_word(found.writer)}.items())
+        return EXIT_OK
+    people = {**facts, "writer": health_word(found.writer)}
+    # Whoever listens nowhere is no daemon but this process.
+    if not found.socket:
+        people |= {"pid": None, "socket": None, "log": None}
+        if found.writer.ok:
+            people["writer"] = "no daemon runs; a mutation opens the store when it comes"
+    show_table(people.items())
     return EXIT_OK
 
 

@@ -57,12 +57,12 @@ class VerbParser(argparse.ArgumentParser):
         """Return the help text, as wide as the terminal allows."""
         import textwrap  # noqa: PLC0415 - only help needs it
 
-        width = min(shutil.get_terminal_size().columns, _WIDTH_MAX)
+        width = terminal_width()
         summary = textwrap.fill(self.description or "", width, initial_indent="  ", subsequent_indent="  ")
         lines = [self.format_usage(), summary, "", "  Example:", "", f"      {self._example}", "", "Options:"]
         for action in self._actions:
             if action.option_strings:
-                lines += _described(_invocation(action), str(action.help), width)
+                lines += described(_invocation(action), str(action.help), width)
         return "\n".join(lines) + "\n"
 
 
@@ -70,15 +70,20 @@ def _invocation(action: argparse.Action) -> str:
     return " ".join([*action.option_strings, *([str(action.metavar)] if action.metavar else [])])
 
 
-def _described(invocation: str, meaning: str, width: int) -> Iterator[str]:
-    """Yield an option and its meaning side by side, or one under the other where the first is long."""
+def terminal_width() -> int:
+    """Return how wide help may be."""
+    return min(shutil.get_terminal_size().columns, _WIDTH_MAX)
+
+
+def described(invocation: str, meaning: str, width: int, column: int = _HELP_COLUMN) -> Iterator[str]:
+    """Yield a word and its meaning, which begins at `column`; one under the other where the word is long."""
     import textwrap  # noqa: PLC0415 - only help needs it
 
-    indent = " " * _HELP_COLUMN
+    indent = " " * column
     first = f"  {invocation}"
-    lines = textwrap.wrap(meaning, width - _HELP_COLUMN, break_on_hyphens=False)
-    if len(first) + 2 <= _HELP_COLUMN:
-        yield first.ljust(_HELP_COLUMN) + lines.pop(0)
+    lines = textwrap.wrap(meaning, width - column, break_on_hyphens=False)
+    if len(first) + 2 <= column:
+        yield first.ljust(column) + lines.pop(0)
     else:
         yield first
     yield from (indent + line for line in lines)

@@ -13,6 +13,8 @@ import unicodedata
 from typing import TYPE_CHECKING, Any, Final, TextIO
 
 from stateward.printable import printable, printable_lines
+from stateward_daemon.cli.parser import OWNERS
+from stateward_daemon.cli.streams import silence
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -24,6 +26,8 @@ COLORS: Final = {"error": "31", "warning": "33", "info": "36", "note": "2"}
 
 # For programs, and of no help to a reader who has the message.
 _NOT_FOR_PEOPLE: Final = frozenset({"category", "retryable", "at"})
+# What may stand at the root of a patch: owners, or planes where one owner is wanted.
+_PATCH_ROOTS: Final = frozenset({*OWNERS, "intents", "strategy", "tactics", "artifacts", "lazy"})
 
 
 def show(text: str) -> None:
@@ -50,13 +54,25 @@ def health_word(health: ScopeHealth | WriterHealth) -> str:
 
 
 def note(text: str) -> None:
-    """Print something for people on standard error, so that standard output stays what was asked for."""
-    print(printable_lines(text), file=sys.stderr)
+    """Print something for people on standard error, so that standard output stays what was asked for.
+
+    What was printed before comes first, also where both go to one file.
+    """
+    sys.stdout.flush()
+    _tell(text)
 
 
 def complain(text: str) -> None:
-    """Print a complaint of the program itself."""
-    note(f"stateward: {text}")
+    """Print a complaint of the program itself, whatever has become of standard output."""
+    _tell(f"stateward: {text}")
+
+
+def _tell(text: str) -> None:
+    try:
+        print(printable_lines(text), file=sys.stderr)
+    except OSError:
+        # There is nobody to tell, and what was asked for may still reach whoever asked.
+        silence(sys.stderr)
 
 
 def paint(text: str, color: str, stream: TextIO) -> str:
@@ -95,13 +111,13 @@ def _refusal_lines(error: WireError, verb: str) -> Iterator[str]:
         del facts["path"]
         # The message has just said it.
         facts.pop("wanted", None)
-    example = facts.pop("example", None)
+    example = _example_command(verb, facts.pop("example", None))
     for name, fact in facts.items():
         first, *others = _fact_text(fact).split("\n")
         yield f"  {printable(name)}: {first}"
         yield from (f"    {line}" for line in others)
     if example is not None:
-        yield f"  example: {_example_call(verb, example)}"
+        yield f"  example: {example}"
 
 
 def _drawn_path(error: WireError) -> list[str]:
@@ -117,16 +133,45 @@ def _fact_text(fact: object) -> str:
     return fact if isinstance(fact, str) else json.dumps(fact, ensure_ascii=False)
 
 
-def _example_call(verb: str, example: object) -> str:
-    """Return an example, which is JSON text, in the words of the verb that failed where that verb can say it."""
+def _example_command(verb: str, example: object) -> str | None:
+    """Return an example as a command; `None` where the verb that failed cannot say it.
+
+    An example is a command already, or JSON text: right params of the method behind the verb, or a right patch.
+    """
+    text = str(example)
+    if text.startswith(("stateward ", "STATEWARD_")):
+        return printable(text)
     try:
-        right = json.loads(str(example))
+        right = json.loads(text)
     except ValueError:
-        return _fact_text(example)
-    if verb in ("read", "browse") and isinstance(right, dict):
-        paths = right.get("paths") or [right.get("path")]
-        words = ["stateward", "read", *map(str, paths)]
-        return shlex.join(words + (["--projection", str(right["projection"])] if "projection" in right else []))
-    if verb == "patch" and isinstance(right, dict):
-        return shlex.join(["stateward", "patch", _fact_text(right.get("patch", right))])
-    return _fact_text(example)
+        return None
+    words = _words_of(verb, right) if isinstance(right, dict) else []
+    return printable(shlex.join(["stateward", *words])) if words else None
+
+
+def _words_of(verb: str, right: dict[str, Any]) -> list[str]:
+    """Return the words of a command, none where there is no such command."""
+    words: list[str] = []
+    match verb, right:
+        case "browse", {"path": str(path), "projection": "keys"}:
+            words = ["browse", path]
+        case "read" | "browse", {"path": str(path)}:
+            words = ["read", path, *_projection_words(right)]
+        case "read" | "browse", {"paths": [str(), *_] as paths}:
+            words = ["read", *map(str, paths), *_projection_words(right)]
+        case "patch", {"patch": dict(patch)}:
+            words = ["patch", json.dumps(patch, ensure_ascii=False)]
+        case "patch", _ if _is_patch(right):
+            words = ["patch", json.dumps(right, ensure_ascii=False)]
+        case "configure", {"history_limit": int(limit)}:
+            words = ["configure", "--history-limit", str(limit)]
+    return words
+
+
+def _is_patch(right: dict[str, Any]) -> bool:
+    roots = [isinstance(value, dict) for name, value in right.items() if name in _PATCH_ROOTS]
+    return len(roots) == len(right) and bool(roots) and all(roots)
+
+
+def _projection_words(right: dict[str, Any]) -> list[str]:
+    return ["--projection", str(right["projection"])] if "projection" in right else []

@@ -6,6 +6,7 @@ import os
 from typing import TYPE_CHECKING, Final
 
 import stateward
+from stateward.start import READ_ONLY
 from stateward_daemon.cli.exits import UsageFault
 from stateward_daemon.cli.printing import note
 from stateward_protocol.errors import WireError
@@ -21,12 +22,13 @@ SOCKETLESS: Final = frozenset({"no_socket", "socket_path"})
 NOT_RUNNING: Final = "not_running"
 
 
-def open_client(options: Namespace, *, start: Start = "auto") -> Client:
+def open_client(options: Namespace, *, start: Start = "auto", changes: bool = False) -> Client:
     """Return an attached client for the common options.
 
     Args:
         options: As `add_state_options` gives them.
         start: `never` is for verbs that start no daemon; where none runs, they work in this process.
+        changes: Whether the verb writes: others also read a store in a place that no daemon could write to.
 
     Raises:
         WireError: No daemon and no store can be had, or the attachment is refused.
@@ -40,6 +42,9 @@ def open_client(options: Namespace, *, start: Start = "auto") -> Client:
         reason = error.data.get("reason_code")
         if reason in SOCKETLESS:
             note(f"note: {error.message}; working in this process")
+        elif reason == READ_ONLY and not changes:
+            # The advice of the message is for those who write.
+            note(f"note: {error.message.partition(';')[0]}; working in this process")
         elif not (start == "never" and reason == NOT_RUNNING):
             raise
     return _attached(options, "embedded")

@@ -50,7 +50,7 @@ def patch(options: Namespace) -> int:
     """Merge a patch and print which scopes changed."""
     body = sys.stdin.buffer.read() if options.patch == "-" else os.fsencode(options.patch)
     content = _json_of(body)
-    with open_client(options) as client:
+    with open_client(options, changes=True) as client:
         receipt = client.patch_state(content, idempotency_key=options.idempotency_key, if_revision=options.if_revision)
     return _show_receipt(receipt, options)
 
@@ -96,7 +96,7 @@ def state_status(options: Namespace) -> int:
 
 def configure(options: Namespace) -> int:
     """Change the setting and print it."""
-    with open_client(options) as client:
+    with open_client(options, changes=True) as client:
         setting = client.configure(history_limit=options.history_limit)
     if options.json:
         show_json(msgspec.to_builtins(setting))
@@ -132,7 +132,7 @@ def import_(options: Namespace) -> int:
     states = _json_of(body)
     if not isinstance(states, dict) or not isinstance(states.get("scopes"), dict):
         raise UsageFault('a file to import is an object with "scopes", as stateward export writes it')
-    with open_client(options) as client:
+    with open_client(options, changes=True) as client:
         receipt = client.import_state(states["scopes"])
     return _show_receipt(receipt, options)
 
@@ -147,8 +147,20 @@ def _json_of(body: bytes) -> Any:  # noqa: ANN401 - any JSON value
     except Unsendable as fault:
         raise WireError("invalid_patch", f"{fault.what} cannot be sent as JSON; replace it", path=fault.path) from None
     except WireError as error:
-        # The reader speaks of frames; here it was an argument or a file.
-        raise UsageFault(error.message.replace("the frame", "the given JSON")) from None
+        raise UsageFault(_complaint(body, error.message)) from None
+
+
+def _complaint(body: bytes, message: str) -> str:
+    """Return why `body` is no JSON; the reader of the wire speaks of frames, and here it was an argument or a file."""
+    text = body.decode("utf-8", "replace")
+    try:
+        json.loads(text)
+    except json.JSONDecodeError as fault:
+        if fault.pos >= len(text.rstrip()) or fault.msg.startswith("Unterminated string"):
+            return f"the given JSON ends too early, after {len(text)} characters; send all of it"
+    except RecursionError:
+        pass
+    return message.replace("the frame", "the given text")
 
 
 def _show_receipt(receipt: PatchReceipt, options: Namespace) -> int:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import argparse
 import importlib
+import shlex
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from stateward_daemon.cli.exits import UsageFault
@@ -12,6 +14,8 @@ from stateward_daemon.cli.parser import (
     add_place_options,
     add_state_options,
     add_store_options,
+    described,
+    terminal_width,
 )
 
 if TYPE_CHECKING:
@@ -134,8 +138,15 @@ def _daemon_run(parser: VerbParser) -> None:
 
 def _daemon_logs(parser: VerbParser) -> None:
     parser.add_argument(
-        "--lines", metavar="COUNT", type=int, default=50, help="Show so many of the last lines.  [default: 50]"
+        "--lines", metavar="COUNT", type=_line_count, default=50, help="Show so many of the last lines.  [default: 50]"
     )
+
+
+def _line_count(text: str) -> int:
+    # Not `int`, which takes signs, underscores and the digits of other scripts.
+    if not (text.isascii() and text.isdigit()):
+        raise argparse.ArgumentTypeError("a count of lines is a whole number from 0")
+    return int(text)
 
 
 def _lsp(parser: VerbParser) -> None:
@@ -276,38 +287,67 @@ VERBS: Final[dict[str, Verb]] = {
 }
 
 
+def is_group(word: str) -> bool:
+    """Whether verbs of two words begin with `word`."""
+    return any(name.startswith(f"{word} ") for name in VERBS)
+
+
 def find_verb(arguments: list[str]) -> tuple[Verb, list[str]]:
     """Return the verb that the arguments begin with, and the rest of them.
 
     Raises:
         UsageFault: There is none of that name; the nearest known one is named.
     """
-    for count in (2, 1):
-        name = " ".join(arguments[:count])
-        if name in VERBS:
-            return VERBS[name], arguments[count:]
+    found = _verb_at(arguments, 0)
+    if found is not None:
+        return found, arguments[len(found.name.split()) :]
+    if arguments[0].startswith("-"):
+        raise UsageFault(f"options come after the verb, as in: {_with_options_behind(arguments)}")
     import difflib  # noqa: PLC0415 - only a mistake needs it
 
     typed = " ".join(argument for argument in arguments[:2] if not argument.startswith("-"))
     near = difflib.get_close_matches(typed, VERBS, n=1) or [name for name in VERBS if name.startswith(f"{typed} ")]
-    hint = f"did you mean stateward {near[0]}?" if typed and near else "see stateward --help"
-    raise UsageFault(f"there is no verb {typed or arguments[0]}; {hint}")
+    hint = f"did you mean stateward {near[0]}?" if near else "see stateward --help"
+    raise UsageFault(f"there is no verb {typed}; {hint}")
 
 
-def overview() -> str:
-    """Return the help of the program: every verb with its first sentence."""
-    width = max(map(len, VERBS)) + 2
-    lines = [f"  {verb.name.ljust(width)}{verb.summary.partition('. ')[0].rstrip('.')}." for verb in VERBS.values()]
+def _verb_at(arguments: list[str], at: int) -> Verb | None:
+    names = (" ".join(arguments[at : at + count]) for count in (2, 1))
+    return next((VERBS[name] for name in names if name in VERBS), None)
+
+
+def _with_options_behind(arguments: list[str]) -> str:
+    """Return what was meant by arguments that begin with options."""
+    for at in range(1, len(arguments)):
+        verb = _verb_at(arguments, at)
+        if verb is not None:
+            words = len(verb.name.split())
+            return shlex.join(["stateward", *arguments[at : at + words], *arguments[:at], *arguments[at + words :]])
+    return "stateward read cwd.tactics --json; see stateward --help"
+
+
+def overview(group: str = "") -> str:
+    """Return the help of the program: every verb, or those of a group, with its first sentence."""
+    chosen = [verb for verb in VERBS.values() if verb.name.startswith(f"{group} " if group else "")]
+    column = max(len(verb.name) for verb in chosen) + 4
+    width = terminal_width()
+    verbs = [
+        line
+        for verb in chosen
+        for line in described(verb.name, verb.summary.partition(". ")[0].rstrip(".") + ".", width, column)
+    ]
+    about = [] if group else ["", "  Working state that coding agents, their editors and their people share."]
+    more = f"  stateward {group + ' ' if group else ''}VERB --help tells more of each"
     return "\n".join(
         [
-            "Usage: stateward VERB [OPTIONS] [ARGUMENTS]",
-            "",
-            "  Working state that coding agents, their editors and their people share.",
+            f"Usage: stateward {group + ' ' if group else ''}VERB [OPTIONS] [ARGUMENTS]",
+            *about,
             "",
             "Verbs:",
-            *lines,
+            *verbs,
             "",
-            "  stateward VERB --help tells more of each, and stateward --version which one this is.",
+            f"{more}.",
+            *([] if group else ["  stateward --version tells which one this is."]),
             "",
         ]
     )

@@ -1,0 +1,59 @@
+"""protocol.md section 4: what a call with wrong params is told."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from stateward_daemon.dispatch import prepare
+from stateward_daemon.embedded import open_transport
+from stateward_protocol.errors import WireError
+from stateward_protocol.methods import METHODS
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from stateward_daemon.host import Caller
+
+ATTACH: dict[str, Any] = {"client": {"name": "x"}, "protocol": 1}
+OWNERS = '"global" | "cwd" | "session"'
+SESSION = "string of letters, digits and . _ : - (at most 128), or null"
+
+# A method, its params, the place of the mistake, what is wanted there, and what the message says.
+WRONG: list[tuple[str, Any, str, Any, str]] = [
+    (
+        "attach",
+        {**ATTACH, "mode": "x"},
+        "mode",
+        '"active" | "passive" | "off"',
+        'expected "active" | "passive" | "off"',
+    ),
+    ("attach", {**ATTACH, "wanted": ["cwd", "x"]}, "wanted[1]", OWNERS, f"expected {OWNERS}"),
+    ("attach", {**ATTACH, "session": "two words"}, "session", SESSION, f"expected {SESSION}"),
+    ("attach", {"client": {}}, "client.name", "string of 1 to 128 characters", "object missing required field name"),
+    ("patch_state", {"patch": {}, "if_revision": 3}, "if_revision", "string, or null", "expected str | null, got int"),
+    ("configure", {}, "history_limit", "integer from 0 to 100", "object missing required field history_limit"),
+    ("configure", {"history_limit": 101}, "history_limit", "integer from 0 to 100", "expected int <= 100"),
+    ("configure", {"limit": 1}, "limit", ["history_limit"], "configure has no member of that name"),
+]
+
+
+@pytest.fixture
+def caller(folder: Path) -> Iterator[Caller]:
+    transport = open_transport(folder / "store")
+    transport.call("attach", ATTACH)
+    yield transport._caller
+    transport.close()
+
+
+@pytest.mark.parametrize("call", WRONG, ids=lambda call: f"{call[0]}-{call[2]}")
+def test_a_wrong_param_is_told_with_what_is_wanted_there(caller: Caller, call: tuple[str, Any, str, Any, str]) -> None:
+    method, params, place, wanted, said = call
+    with pytest.raises(WireError) as refused:
+        prepare(caller, METHODS[method], params)
+
+    assert refused.value.category == "invalid_request"
+    assert (refused.value.message, refused.value.data["path"]) == (said, f"$.params.{place}")
+    assert refused.value.data["wanted"] == wanted
