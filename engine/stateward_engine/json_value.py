@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import math
 import re
+from operator import is_
 from typing import TYPE_CHECKING, Final, Literal, NamedTuple, TypeAlias
 
 if TYPE_CHECKING:
@@ -119,6 +120,24 @@ def canonical(value: Json) -> str:
     '{"a":"é","b":[1,null]}'
     """
     return _ENCODER.encode(value)
+
+
+def in_order(value: Json) -> Json:
+    """Return `value` with all keys in canonical order: itself, and its parts themselves, where they are so already.
+
+    Source: state.md section 2.5.
+
+    >>> in_order([{"b": 1, "a": 2}])
+    [{'a': 2, 'b': 1}]
+    """
+    if isinstance(value, dict):
+        names = sorted(value)
+        members = {name: in_order(value[name]) for name in names}
+        return value if names == list(value) and all(map(is_, members.values(), value.values())) else members
+    if isinstance(value, list):
+        elements = [in_order(element) for element in value]
+        return value if all(map(is_, elements, value)) else elements
+    return value
 
 
 def utf16_length(text: str) -> int:

@@ -1,6 +1,7 @@
 """The pages of `cases/`: each case is a state, one call, and its answer or its refusal.
 
 Blocks `global`, `cwd` and `session` are the planes that are there, `wanted` the owners of the client.
+Calls in `earlier` are made before, each by the client or by another `as` a session of its name.
 The call is a `path` to parse, a `read`, a `patch` or an `import`. An `error` lists facts that the refusal must have.
 """
 
@@ -13,13 +14,21 @@ import pytest
 
 from literate import load_cases
 from stateward_engine.errors import MalformedPath, RequestError
-from stateward_engine.json_value import canonical
+from stateward_engine.json_value import canonical, in_order
 from stateward_engine.state.draft import Draft
 from stateward_engine.state.patch import parse_patch
 from stateward_engine.state.paths import parse, render
 from stateward_engine.state.read import parse_request, read
 from stateward_engine.state.storable import parse_scopes
-from stateward_engine.state.transition import Command, ImportState, PatchState, Repeat, decide
+from stateward_engine.state.transition import (
+    Command,
+    Configure,
+    ImportState,
+    PatchState,
+    Repeat,
+    decide,
+    parse_history_limit,
+)
 from stateward_engine.state.view import SCOPES, Identity, Scope, Selection, View
 
 CASES = load_cases(Path(__file__).parent / "cases")
@@ -29,7 +38,7 @@ CWD = Identity("cwd", "/home/ada/project")
 @pytest.mark.parametrize("case", CASES)
 def test_case(case: dict[str, Any]) -> None:
     who = Selection(CWD.cwd, "morning", tuple(case.get("wanted", SCOPES)))
-    view = View(scopes={who.identity(scope): Scope(case[scope], 1) for scope in SCOPES if scope in case})
+    view = view_of(case, who)
     before = repr((view, case))
 
     if "malformed" in case:
@@ -45,6 +54,18 @@ def test_case(case: dict[str, Any]) -> None:
         check_change(case, view, who)
 
     assert repr((view, case)) == before, "the captured view or an argument was changed"
+
+
+def view_of(case: dict[str, Any], who: Selection) -> View:
+    """Return the view with the planes of a case, after its earlier calls."""
+    given: dict[Any, Any] = {scope: in_order(case[scope]) for scope in SCOPES if scope in case}
+    draft = Draft(View(scopes={who.identity(scope): Scope(planes, 1) for scope, planes in given.items()}))
+    for sequence, earlier in enumerate(case.get("earlier", []), 1):
+        caller = Selection(CWD.cwd, earlier.get("as", "morning"), SCOPES)
+        decision = decide(draft, command_of(earlier, caller))
+        assert not isinstance(decision, Repeat)
+        draft.apply(decision, at="2026-01-01T00:00:00Z", sequence=sequence)
+    return draft.finish()
 
 
 def check_malformed(case: dict[str, Any]) -> None:
@@ -75,7 +96,7 @@ def check_change(case: dict[str, Any], view: View, who: Selection) -> None:
     decision = decide(view, command_of(case, who))
     draft = Draft(view)
     if not isinstance(decision, Repeat):
-        draft.apply(decision, at="2026-01-01T00:00:00Z", sequence=1)
+        draft.apply(decision, at="2026-01-01T00:00:00Z", sequence=view.sequence + 1)
         assert decision.patches.get(CWD) == case.get("net")
 
     assert decision.receipt == {"changed": case["changed"]}
@@ -86,4 +107,6 @@ def check_change(case: dict[str, Any], view: View, who: Selection) -> None:
 def command_of(case: dict[str, Any], who: Selection) -> Command:
     if "import" in case:
         return ImportState(who, parse_scopes(case["import"], who.wanted))
+    if "history_limit" in case:
+        return Configure(parse_history_limit(case["history_limit"]))
     return PatchState(who, parse_patch(case["patch"], who.wanted))

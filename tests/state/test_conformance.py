@@ -38,7 +38,6 @@ if TYPE_CHECKING:
 
 VECTORS: Final = Path(__file__).parent.parent / "conformance" / "state"
 
-HISTORY: Final = "reads at offsets above 0 and the patch projection need kept records"
 HINTS: Final = "a missing path is searched for references only with the hints step"
 OWNERSHIP: Final = "the cascade of a deleted intent"
 RECEIPT: Final = "state_updates of receipts"
@@ -47,41 +46,12 @@ BASELINE: Final = "baseline, modes and answers"
 STORE: Final = "damaged files need the store"
 
 LATER: Final[Mapping[str, Sequence[str]]] = {
-    HISTORY: [
-        "hint-not-for-other-projections",
-        "hint-not-for-history",
-        "patch-repeat-accepted",
-        "patch-repeat-partial",
-        "patch-type-strict-equality",
-        "proj-seed-indexed",
-        "proj-seed-whole-array",
-        "proj-seed-no-change",
-        "proj-seed-deletion",
-        "proj-replacement-descent",
-        "proj-range-over-indexed",
-        "proj-effective-diff",
-        "proj-effective-masked",
-        "proj-origin",
-        "proj-lazy-and-root",
-        "proj-intent-ref-content",
-        "history-shared-offsets",
-        "history-default-seven",
-        "history-limit-three",
-        "history-lower-then-raise",
-        "history-no-op-not-counted",
-        "history-lazy-historic",
-        "history-reload-keeps-window",
-        "base-recent-transitions",
-        "base-recent-at-most-seven",
-        "store-reload-is-read-only",
-        "store-foreign-shared-writer",
-        "store-foreign-session-writer",
-    ],
     HINTS: [
         "hint-structured-seed",
         "hint-textual",
         "hint-seed-textual-effective",
         "hint-path-object",
+        "hint-not-for-history",
         "hint-scan-order-and-limit",
         "hint-boundaries-of-text",
         "hint-unscoped-candidates",
@@ -123,6 +93,8 @@ LATER: Final[Mapping[str, Sequence[str]]] = {
         "base-33-keys",
         "base-1024-chars",
         "base-1025-chars",
+        "base-recent-transitions",
+        "base-recent-at-most-seven",
         "base-response-active-passive",
         "base-response-fallback",
         "base-read-does-not-activate",

@@ -4,67 +4,45 @@ from __future__ import annotations
 
 import copy
 import json
-from typing import TYPE_CHECKING, Any, Final, TypeAlias
+from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from state.drawn import (
+    WHO,
+    Value,
+    changes,
+    commands,
+    committed,
+    planes,
+    searching,
+    states,
+    values,
+)
 from stateward_engine.errors import RequestError
-from stateward_engine.json_value import canonical, equal, utf16_length
+from stateward_engine.json_value import canonical, equal, in_order, utf16_length
 from stateward_engine.state.draft import Draft
 from stateward_engine.state.overlay import effective
 from stateward_engine.state.patch import apply, net, parse_patch
 from stateward_engine.state.paths import NAME
 from stateward_engine.state.read import ReadRequest, read
-from stateward_engine.state.transition import Configure, PatchState, Repeat, decide, from_entry
-from stateward_engine.state.view import PATCHABLE_PLANES, PLANES, SCOPES, Identity, Scope, Selection, View
+from stateward_engine.state.storable import parse_scopes
+from stateward_engine.state.transition import (
+    ImportState,
+    PatchState,
+    Repeat,
+    decide,
+    from_entry,
+)
+from stateward_engine.state.view import PLANES, SCOPES, Identity, Scope, View
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+
 pytestmark = pytest.mark.property
-
-Value: TypeAlias = Any
-
-searching: Final = settings(max_examples=25, derandomize=True, deadline=None)
-
-keys = st.sampled_from(["a", "b", "c", "", "a.b", "é", "0", "[x]"])
-scalars = st.booleans() | st.integers(-2, 2) | st.sampled_from([0.5, 1.0]) | st.sampled_from(["", "x", "😀"])
-values = st.recursive(
-    scalars, lambda inner: st.lists(inner, max_size=3) | st.dictionaries(keys, inner, max_size=3), max_leaves=5
-)
-objects = st.dictionaries(keys, values, min_size=1, max_size=3)
-planes = st.dictionaries(st.sampled_from(sorted(PATCHABLE_PLANES)), objects, max_size=3)
-states = st.builds(
-    lambda some, response: {**some, **response},
-    planes,
-    st.just({}) | st.fixed_dictionaries({"response": st.sampled_from(["", "r"])}),
-)
-
-
-@st.composite
-def patches_of(draw: st.DrawFn, value: Value, *, addressing: bool = True) -> Value:
-    """Return a patch that `value` takes: members merged, set or deleted, elements addressed, or a whole new value."""
-    if addressing and isinstance(value, list) and value and draw(st.booleans()):
-        chosen = draw(st.sets(st.sampled_from(range(len(value))), min_size=1))
-        return {f"[{at}]": draw(patches_of(value[at])) for at in sorted(chosen)}
-    if not isinstance(value, dict):
-        return draw(values)
-    known = sorted(draw(st.sets(st.sampled_from(sorted(value))))) if value else []
-    new = {key: member for key, member in draw(st.dictionaries(keys, values, max_size=2)).items() if key not in value}
-    return new | {key: draw(st.none() | patches_of(value[key], addressing=addressing)) for key in known}
-
-
-@st.composite
-def changes(draw: st.DrawFn, *, addressing: bool = True) -> tuple[Value, Value]:
-    """Return the planes of a scope and a patch that they take."""
-    before = draw(planes)
-    names = draw(st.sets(st.sampled_from(sorted(PATCHABLE_PLANES)), min_size=1, max_size=3))
-    return before, {
-        name: draw(patches_of(before[name], addressing=addressing) if name in before else objects)
-        for name in sorted(names)
-    }
 
 
 def merged(target: Value, patch: Value) -> Value:
@@ -162,12 +140,25 @@ class TestNetLaws:
         assert equal(apply(before, net(before, after, patch)), after)
 
     @searching
-    @given(changes(), states)
-    def test_the_form_of_the_patch_never_matters_to_the_state(self, change: tuple[Value, Value], after: Value) -> None:
-        before, unrelated = change
+    @given(states, states)
+    def test_without_a_form_any_two_states_have_a_record(self, before: Value, after: Value) -> None:
+        assert equal(apply(before, net(before, after, None)), after)
 
-        assert equal(apply(before, net(before, after, unrelated)), after)
-        assert equal(apply(before, net(before, after, {})), after)
+    @searching
+    @given(changes(addressing=False))
+    def test_without_addressed_elements_the_form_never_matters(self, change: tuple[Value, Value]) -> None:
+        before, patch = change
+        after = apply(before, patch)
+
+        assert repr(net(before, after, patch)) == repr(net(before, after, None))
+
+    @searching
+    @given(changes())
+    def test_the_record_is_in_canonical_order(self, change: tuple[Value, Value]) -> None:
+        before, patch = change
+        record = net(before, apply(before, patch), patch)
+
+        assert list(record) == sorted(record)
 
     def test_an_addressed_array_of_another_length_is_recorded_whole(self) -> None:
         assert net({"l": [1]}, {"l": [2, 3]}, {"l": {"[0]": 2}}) == {"l": [2, 3]}
@@ -217,7 +208,6 @@ def marked(value: Value) -> Value:
     return {key: marked(member) for key, member in value.items()} if isinstance(value, dict) else value
 
 
-WHO: Final = Selection("/home/ada/project", "morning", SCOPES)
 three_states = st.tuples(states, states, states)
 
 
@@ -290,33 +280,33 @@ class TestAnswerLaws:
 
     @searching
     @given(states)
-    def test_answers_are_equal_and_in_order(self, owner: Value) -> None:
-        answer: Value = read(view_of((owner, {}, {})), WHO, ReadRequest(("global",)))["value"]
+    def test_what_was_imported_is_answered_in_order(self, owner: Value) -> None:
+        view = committed(View(), ImportState(WHO, parse_scopes({"global": owner}, SCOPES)))
+        answer: Value = read(view, WHO, ReadRequest(("global",)))["value"]
 
         assert equal(answer, without_empty_response(owner))
-        assert list(answer) == [plane for plane in PLANES if plane in answer]
-        assert all(json.dumps(plane) == json.dumps(plane, sort_keys=True) for plane in answer.values())
+        check_in_order(answer)
 
     @searching
-    @given(planes.map(lambda some: json.loads(canonical(some))))
+    @given(st.data())
+    def test_what_was_patched_is_answered_in_order(self, data: st.DataObject) -> None:
+        view = View()
+        for _ in range(3):
+            view = committed(view, data.draw(commands(view)))
+
+        check_in_order(read(view, WHO, ReadRequest(("effective",)))["value"])
+
+    @searching
+    @given(planes.map(in_order))
     def test_what_is_in_order_is_answered_without_a_copy(self, owner: Value) -> None:
         answer: Value = read(view_of(({}, owner, {})), WHO, ReadRequest(("cwd",)))["value"]
 
         assert all(answer[plane] is owner[plane] for plane in owner)
 
 
-@st.composite
-def commands(draw: st.DrawFn, view: View) -> PatchState | Configure:
-    if not draw(st.integers(0, 9)):
-        return Configure(draw(st.integers(0, 9)))
-    who = Selection(WHO.cwd, draw(st.sampled_from(["morning", "evening"])), SCOPES)
-    patch: dict[str, Value] = {}
-    for scope in draw(st.sets(st.sampled_from(SCOPES), min_size=1)):
-        before = view.scope(who.identity(scope)).planes
-        plane = draw(st.sampled_from(["lazy", *before]))
-        patch[scope] = {plane: draw(patches_of(before[plane]) if plane in before else objects)}
-    key = draw(st.none() | st.sampled_from(["k1", "k2"]))
-    return PatchState(who, parse_patch(patch, SCOPES), idempotency_key=key)
+def check_in_order(answer: Value) -> None:
+    assert list(answer) == [plane for plane in PLANES if plane in answer]
+    assert all(json.dumps(plane) == json.dumps(plane, sort_keys=True) for plane in answer.values())
 
 
 class TestReplayLaws:

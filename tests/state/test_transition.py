@@ -159,6 +159,14 @@ class TestConfigure:
 
         assert (view.history_limit, view.scopes, view.sessions, view.sequence) == (3, {}, {}, 1)
 
+    def test_a_lower_one_folds_every_scope_at_once(self) -> None:
+        patches = [patch({"cwd": {"tactics": {"a": n}}, "global": {"tactics": {"a": n}}}) for n in range(5)]
+        view = committed(View(), *patches, Configure(2))
+
+        for kind in ("cwd", "global"):
+            scope = view.scope(ADA.identity(kind))
+            assert (scope.since, [change.sequence for change in scope.changes]) == (3, [4, 5])
+
     def test_the_same_limit_is_none(self) -> None:
         assert decide(View(), Configure(7)) == Repeat({"history_limit": 7})
 
@@ -181,7 +189,8 @@ class TestDraft:
         grow = patch({"cwd": {"lazy": {"m": [1, 2]}}})
         view = committed(View(), grow, patch({"cwd": {"lazy": {"m": {"[1]": 9}}}}))
 
-        assert view.scope(ADA.identity("cwd")) == Scope({"lazy": {"m": [1, 9]}}, 2)
+        scope = view.scope(ADA.identity("cwd"))
+        assert (scope.planes, scope.revision) == ({"lazy": {"m": [1, 9]}}, 2)
 
     def test_what_came_before_may_leave_no_such_element(self) -> None:
         shrink = patch({"cwd": {"lazy": {"m": [1]}}})
@@ -208,7 +217,7 @@ class TestDraft:
 def test_an_import_ends_the_emptiness_of_its_scope() -> None:
     view = committed(View(), ImportState(ADA, {"cwd": {"lazy": {}}}))
 
-    assert view.scope(ADA.identity("cwd")) == Scope({"lazy": {}}, 1)
+    assert view.scope(ADA.identity("cwd")) == Scope({"lazy": {}}, 1, since=1)
     with pytest.raises(Refused):
         decide(view, ImportState(ADA, {"cwd": {"tactics": {}}}))
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from stateward_daemon import convert
+from stateward_engine.state.history import transitions
 from stateward_engine.state.transition import revision_of
 from stateward_protocol import messages as m
 
@@ -17,7 +18,7 @@ def handle(caller: Caller, _params: m.NoParams) -> m.StateStatusResult:
     store, selection = caller.host.store, caller.bound().selection
     return m.StateStatusResult(
         revision=revision_of(store.view, selection),
-        boundaries=1,
+        boundaries=len(transitions(store.view, selection)) + 1,
         scopes={scope: m.ScopeHealth(ok=True) for scope in selection.wanted},
         writer=convert.writer_health(store),
     )

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
+from stateward_engine.state.history import folded
 from stateward_engine.state.patch import apply
-from stateward_engine.state.view import EMPTY_SCOPE, Identity, KeptReceipt, ReceiptKey, Scope, View
+from stateward_engine.state.view import EMPTY_SCOPE, Change, Identity, KeptReceipt, ReceiptKey, Scope, View
 
 if TYPE_CHECKING:
     from stateward_engine.state.transition import Transition
+    from stateward_engine.state.view import Planes
 
 # Every kept receipt stays in memory and in each checkpoint; a client that repeats a call does so within minutes.
 RECEIPTS_KEPT_MAX: Final = 4_096
@@ -25,7 +28,7 @@ class Draft:
 
     Attributes:
         sequence: The ledger sequence of the last applied transition.
-        scopes: Every scope that a transition ever changed.
+        scopes: Every scope that a transition ever changed, and that of every known session.
         receipts: The kept answers of keyed mutations, oldest first.
         history_limit: The store's setting.
     """
@@ -59,17 +62,16 @@ class Draft:
         """
         if self._finished:
             raise RuntimeError("a finished draft takes no transition; make a new one from the view")
-        for identity, patch in transition.patches.items():
-            scope = self.scope(identity)
-            self.scopes[identity] = Scope(apply(scope.planes, patch), scope.revision + 1)
-        for identity, planes in transition.states.items():
-            self.scopes[identity] = Scope(planes, self.scope(identity).revision + 1)
         if transition.cwd is not None and transition.session is not None:
-            self._name_session(transition.cwd, transition.session, at)
+            self._name_session(transition.cwd, transition.session, at, sequence)
+        for identity, patch in transition.patches.items():
+            self.scopes[identity] = self._advanced(self.scope(identity), patch, sequence)
+        for identity, planes in transition.states.items():
+            self.scopes[identity] = Scope(planes, self.scope(identity).revision + 1, since=sequence)
         if transition.receipt_key is not None and transition.digest is not None:
             self._keep_receipt(transition.receipt_key, KeptReceipt(transition.digest, transition.receipt))
         if transition.history_limit is not None:
-            self.history_limit = transition.history_limit
+            self._limit_history(transition.history_limit)
         self.sequence = sequence
 
     def finish(self) -> View:
@@ -77,8 +79,25 @@ class Draft:
         self._finished = True
         return View(self.sequence, self.scopes, self._sessions, self.receipts, self.history_limit)
 
-    def _name_session(self, cwd: str, session: str, at: str) -> None:
-        """Note when a session was last changed; its first transition makes it known (state.md section 7.1)."""
+    def _advanced(self, scope: Scope, patch: Planes, sequence: int) -> Scope:
+        """Return the scope after a transition changed it, with the change kept."""
+        kept = (*scope.changes, Change(sequence, patch, scope.planes))
+        after = replace(scope, planes=apply(scope.planes, patch), revision=scope.revision + 1, changes=kept)
+        return folded(after, self.history_limit)
+
+    def _limit_history(self, limit: int) -> None:
+        """Take the new setting; a lower one folds at once (state.md section 7.1)."""
+        if limit < self.history_limit:
+            for identity, scope in self.scopes.items():
+                self.scopes[identity] = folded(scope, limit)
+        self.history_limit = limit
+
+    def _name_session(self, cwd: str, session: str, at: str, sequence: int) -> None:
+        """Note when a session was last changed.
+
+        Its first transition makes it known, and the boundary before is its origin (state.md section 7.1).
+        """
+        self.scopes.setdefault(Identity("session", cwd, session), Scope(since=sequence - 1))
         own = self._own_sessions.get(cwd)
         if own is None:
             own = self._own_sessions[cwd] = dict(self._sessions.get(cwd, {}))

@@ -34,7 +34,7 @@ def effective(owners: Iterable[Planes]) -> Planes:
 
 def layers_of(owners: Iterable[Planes]) -> Layers:
     """Return the root layers of `owners`, lowest precedence first; an empty `response` counts as absent."""
-    return _showing([_present(planes) for planes in owners])
+    return _showing([present(planes) for planes in owners])
 
 
 def member(layers: Layers, key: str) -> Layers:
@@ -51,7 +51,7 @@ def fold(layers: Layers) -> Json:
     """Return the one value that `layers` show; one layer alone is that value itself."""
     if len(layers) == 1:
         return layers[0]
-    return {key: fold(member(layers, key)) for key in keys(layers)}
+    return {key: fold(member(layers, key)) for key in sorted(keys(layers))}
 
 
 def _showing(values: Sequence[Json]) -> Layers:
@@ -66,7 +66,8 @@ def _showing(values: Sequence[Json]) -> Layers:
     return tuple([value for value in values[start:] if value] or values[-1:])
 
 
-def _present(planes: Planes) -> Planes:
+def present(planes: Planes) -> Planes:
+    """Return `planes` without a `response` that is empty: it counts as absent everywhere (state.md section 2.2)."""
     if planes.get("response") != "":
         return planes
     return {name: plane for name, plane in planes.items() if name != "response"}

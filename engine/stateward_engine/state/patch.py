@@ -8,11 +8,9 @@ the very object that went in, so that "changed" is an identity test.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from itertools import compress
-from operator import is_not
-from typing import TYPE_CHECKING, Final, TypeGuard
+from typing import TYPE_CHECKING, Final, TypeGuard, cast
 
-from stateward_engine.json_value import PARAMS, Json, Place, describe, equal
+from stateward_engine.json_value import PARAMS, Json, Place, describe, equal, in_order
 from stateward_engine.state import patch_advice as advice
 from stateward_engine.state.paths import position_of
 from stateward_engine.state.storable import flaw_of, is_selector, unwanted
@@ -113,35 +111,33 @@ def apply(planes: Planes, patch: Planes, place: Place = PATCH) -> Planes:
     return _updated(planes, updates)
 
 
-def net(before: Mapping[str, Json], after: Mapping[str, Json], authored: Mapping[str, Json]) -> dict[str, Json]:
+def net(before: Mapping[str, Json], after: Mapping[str, Json], *forms: Json) -> dict[str, Json]:
     """Return the merge patch that turns `before` into `after`, with nothing in it that did not change.
 
-    Arrays are recorded whole, except where `authored` addressed elements of one that kept its length.
+    Arrays are recorded whole, except where one of the forms addressed elements of one that kept its length. Only what
+    the forms name is looked at, so that a record costs what was patched and not what is stored.
 
     Args:
         before: An object, such as the planes of a scope.
         after: The same object later.
-        authored: The patch that was sent for it; only its form matters, not its values.
+        forms: The patches that led there. Together they name every change; `None` says that anything may have changed.
 
     Returns:
         An empty object when nothing changed; else a patch with `apply(before, patch) == after`.
 
     Source: state.md section 7.2.
 
-    >>> net({"a": {"x": 1, "y": 2}, "l": [1, 2]}, {"a": {"x": 1}, "l": [1, 3]}, {"l": {"[1]": 3}})
+    >>> net({"a": {"x": 1, "y": 2}, "l": [1, 2]}, {"a": {"x": 1}, "l": [1, 3]}, {"a": {"y": None}, "l": {"[1]": 3}})
     {'a': {'y': None}, 'l': {'[1]': 3}}
     """
     record: dict[str, Json] = {}
-    if not before.keys() <= after.keys():
-        record = {key: None for key in before if key not in after}
-    # Of a large object a patch touches little; what `apply` shared is passed over without a step of ours.
-    touched = map(is_not, after.values(), map(before.get, after))
-    for key, new in compress(after.items(), touched):
-        old = before.get(key)
-        if old is None:
-            record[key] = new
-        elif inner := _as_objects(old, new, authored.get(key)):
-            if change := net(*inner):
+    for key in _named(before, after, forms):
+        old, new = before.get(key), after.get(key)
+        if old is new:
+            continue
+        inner = [form[key] if isinstance(form, dict) else None for form in forms if not _passes_over(form, key)]
+        if objects := _as_objects(old, new, inner):
+            if change := net(*objects, *inner):
                 record[key] = change
         elif not equal(old, new):
             record[key] = new
@@ -159,7 +155,7 @@ def _planes(planes: Json, place: Place, example: str) -> Planes:
             raise advice.not_a_plane(plane, Place(place, name), example)
         if flaw := flaw_of(plane, Place(place, name), patching=True):
             raise advice.unstorable_value(flaw, example)
-    return planes
+    return cast("Planes", in_order(planes))
 
 
 def _check_not_empty(scopes: Mapping[ScopeName, Planes], places: Mapping[ScopeName, Place], example: str) -> None:
@@ -207,7 +203,10 @@ def _updated(current: Mapping[str, Json], updates: Mapping[str, Json]) -> Mappin
     for key, value in updates.items():
         if value is None:
             del members[key]
-    return members
+    if all(key in current for key in updates):
+        return members
+    # Keys are kept in canonical order, and new ones came in at the end.
+    return {key: members[key] for key in sorted(members)}
 
 
 def _with_elements(current: Json, patch: Mapping[str, Json], place: Place) -> Json:
@@ -244,18 +243,29 @@ def _addresses_elements(patch: Json) -> TypeGuard[dict[str, Json]]:
     return isinstance(patch, dict) and is_selector(next(iter(patch), ""))
 
 
-def _as_objects(
-    old: Json, new: Json, form: Json
-) -> tuple[Mapping[str, Json], Mapping[str, Json], Mapping[str, Json]] | None:
+def _passes_over(form: Json, key: str) -> bool:
+    """Tell whether a form says that nothing changed at `key`."""
+    return isinstance(form, dict) and key not in form
+
+
+def _named(before: Mapping[str, Json], after: Mapping[str, Json], forms: Sequence[Json]) -> list[str]:
+    """Return the keys at which `net` has to look, in canonical order."""
+    patches = [form for form in forms if isinstance(form, dict)]
+    objects = patches if len(patches) == len(forms) else [before, after]
+    return sorted({key for keys in objects for key in keys})
+
+
+def _as_objects(old: Json, new: Json, forms: Sequence[Json]) -> tuple[Mapping[str, Json], Mapping[str, Json]] | None:
     """Return what `net` compares inside of two values, or `None` when it records the new value whole.
 
-    An array whose elements were addressed is compared as an object of its changed elements' selector keys.
+    An array whose elements were addressed is compared as an object of their selector keys.
     """
     if isinstance(old, dict) and isinstance(new, dict):
-        return old, new, form if isinstance(form, dict) else {}
-    if not (isinstance(old, list) and isinstance(new, list) and _addresses_elements(form)):
+        return old, new
+    if not (isinstance(old, list) and isinstance(new, list) and len(old) == len(new)):
         return None
-    if len(old) != len(new):
+    addressing = [form for form in forms if _addresses_elements(form)]
+    if len(addressing) != len(forms):
         return None
-    touched = [at for at in range(len(old)) if old[at] is not new[at]]
-    return {f"[{at}]": old[at] for at in touched}, {f"[{at}]": new[at] for at in touched}, form
+    positions = {key: position_of(key[1:-1]) for form in addressing for key in form}
+    return {key: old[at] for key, at in positions.items()}, {key: new[at] for key, at in positions.items()}

@@ -144,6 +144,14 @@ def bind(path: Path, wanted: Sequence[ScopeName]) -> Root:
     return wanted[0] if len(wanted) == 1 else "effective"
 
 
+def lone_plane(path: Path) -> str | None:
+    """Return the documented plane that `path` ends at, if it does: where it is absent it is null, never missing."""
+    match path.selectors:
+        case (Member(name),) if name in PLANES:
+            return name
+    return None
+
+
 def position_of(digits: Digits) -> int:
     """Return the number that `digits` spell, or one above every possible length when they are too many."""
     return int(digits) if len(digits) <= DIGITS_MAX else 10**DIGITS_MAX

@@ -1,6 +1,6 @@
 """`read_state`: one path or a batch of them, answered exactly from one captured view, or refused.
 
-An answer shares its parts with the view wherever they are in the order of answers already. Nobody may change it.
+An answer shares its parts with the view. Nobody may change it.
 
 Source: state.md section 4.
 """
@@ -8,21 +8,23 @@ Source: state.md section 4.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from operator import is_
-from typing import TYPE_CHECKING, Final, Literal, NoReturn, TypeAlias
+from typing import TYPE_CHECKING, Final, Literal, TypeAlias, cast
 
 from stateward_engine.errors import HistoryUnavailable, InvalidRequest
 from stateward_engine.json_value import PARAMS, Json, Place, encodable, kind_of, preview, quoted, utf16_length
+from stateward_engine.state.difference import differences, nested
+from stateward_engine.state.history import boundary, transitions
 from stateward_engine.state.overlay import Layers, fold, keys, layers_of, member
-from stateward_engine.state.paths import Member, Path, Root, bind, parse, render
+from stateward_engine.state.patch_projection import patch_at
+from stateward_engine.state.paths import Path, Root, bind, lone_plane, parse, position_of, render
 from stateward_engine.state.resolve import call, resolve
 from stateward_engine.state.storable import unwanted
-from stateward_engine.state.view import PLANES
+from stateward_engine.state.view import PLANES, in_table_order
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from stateward_engine.state.view import Selection, View
+    from stateward_engine.state.view import Planes, ScopeName, Selection, View
 
 Projection: TypeAlias = Literal["value", "keys", "patch"]
 
@@ -107,7 +109,7 @@ def read(view: View, selection: Selection, request: ReadRequest) -> dict[str, Js
         outlines = [_outline(view, selection, path) for path in paths]
         columns = {"meta": [meta for meta, _ in outlines], "keys": [names for _, names in outlines]}
     else:
-        columns = {"patch": [_patch(selection, path) for path in paths]}
+        columns = {"patch": [_patch(view, selection, path) for path in paths]}
     if request.batch:
         return dict(columns)
     return {name: column[0] for name, column in columns.items()}
@@ -155,11 +157,10 @@ def _value(view: View, selection: Selection, path: Path) -> Json:
     """Return the selected JSON; null for a plane that is absent, and for nothing else (state.md section 4.1)."""
     root, layers = _start(view, selection, path)
     if not path.selectors:
-        return {plane: _in_order(fold(found)) for plane in PLANES if (found := member(layers, plane))}
-    match path.selectors:
-        case (Member(plane),) if plane in PLANES and not member(layers, plane):
-            return None
-    return _in_order(fold(resolve(layers, path, root)))
+        return in_table_order(cast("Planes", fold(layers)))
+    if (plane := lone_plane(path)) and not member(layers, plane):
+        return None
+    return fold(resolve(layers, path, root))
 
 
 def _outline(view: View, selection: Selection, path: Path) -> tuple[Json, Json]:
@@ -180,30 +181,64 @@ def _outline(view: View, selection: Selection, path: Path) -> tuple[Json, Json]:
     return {"type": kind}, []
 
 
-def _patch(selection: Selection, path: Path) -> NoReturn:
-    """Refuse: views keep no records, and nothing led to a boundary that nothing is known before (D 6)."""
-    _owner(selection, path)
-    raise HistoryUnavailable(
-        "no record is kept of what led to that boundary; read its value",
-        path=path.source,
-        got="projection patch",
-        wanted="projection value or keys at the current boundary",
-        example=_EXAMPLE,
-    )
+def _patch(view: View, selection: Selection, path: Path) -> Json:
+    """Return what the transition that led to the boundary did to the path (state.md section 7.3)."""
+    root = _owner(selection, path)
+    kept = transitions(view, selection)
+    if not kept:
+        raise _not_recorded(path, "no boundary has one")
+    offset = position_of(path.offset)
+    if offset >= len(kept):
+        raise _not_recorded(path, f"offsets 0 to {len(kept) - 1} have one")
+    sequence = kept[offset]
+    before = view.planes(selection, sequence - 1)
+    after = view.planes(selection, boundary(view, kept, offset))
+    records = {scope: view.scope(selection.identity(scope)).recorded(sequence) for scope in selection.wanted}
+    if root == "effective":
+        owners = [(before[scope], after[scope], records[scope]) for scope in selection.wanted]
+        record: Mapping[str, Json] = nested(differences(owners, elements=False))
+    else:
+        record = records[root]
+    if not path.selectors:
+        return in_table_order(record)
+    return patch_at(path, root, before=_layers(before, root), after=_layers(after, root), record=record)
 
 
 def _start(view: View, selection: Selection, path: Path) -> tuple[Root, Layers]:
-    """Return the root that `path` is bound to, and its layers."""
+    """Return the root that `path` is bound to, and its layers at the boundary of the path."""
     root = _owner(selection, path)
+    sequence = view.sequence
     if path.offset != "0":
-        raise HistoryUnavailable(
-            "that boundary is not kept; read the current one, which is written without an index",
-            path=path.source,
-            wanted="the current boundary",
-            example=call(render(replace(path, offset="0", indexed=False))),
-        )
-    planes = view.planes(selection)
-    return root, layers_of(planes.values() if root == "effective" else [planes[root]])
+        kept, offset = transitions(view, selection), position_of(path.offset)
+        if offset > len(kept):
+            raise _not_kept(path, len(kept))
+        sequence = boundary(view, kept, offset)
+    return root, _layers(view.planes(selection, sequence), root)
+
+
+def _layers(planes: Mapping[ScopeName, Planes], root: Root) -> Layers:
+    return layers_of(planes.values() if root == "effective" else [planes[root]])
+
+
+def _not_kept(path: Path, oldest: int) -> HistoryUnavailable:
+    current = render(replace(path, offset="0", indexed=False))
+    return HistoryUnavailable(
+        f"that boundary is not kept; the oldest that is has offset {oldest}",
+        path=path.source,
+        wanted=f"an offset from 0 to {oldest}",
+        example=call(current if oldest == 0 else render(replace(path, offset=str(oldest), indexed=True))),
+    )
+
+
+def _not_recorded(path: Path, which: str) -> HistoryUnavailable:
+    """Return the refusal of a record where none is kept: nothing led to the oldest kept boundary (D 6)."""
+    return HistoryUnavailable(
+        f"no record is kept of what led to that boundary ({which}); read its value",
+        path=path.source,
+        got="projection patch",
+        wanted="projection value or keys",
+        example=_EXAMPLE,
+    )
 
 
 def _owner(selection: Selection, path: Path) -> Root:
@@ -211,15 +246,3 @@ def _owner(selection: Selection, path: Path) -> Root:
     if root != "effective" and root not in selection.wanted:
         raise unwanted(root, selection.wanted, path=path.source, example=call(f"{selection.wanted[0]}.tactics"))
     return root
-
-
-def _in_order(value: Json) -> Json:
-    """Return `value` with all keys in canonical order (D 40): itself, and its parts themselves, where they are so."""
-    if isinstance(value, dict):
-        names = sorted(value)
-        members = {name: _in_order(value[name]) for name in names}
-        return value if names == list(value) and all(map(is_, members.values(), value.values())) else members
-    if isinstance(value, list):
-        elements = [_in_order(element) for element in value]
-        return value if all(map(is_, elements, value)) else elements
-    return value

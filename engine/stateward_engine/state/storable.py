@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, cast
 
 from stateward_engine.errors import InvalidRequest, UnwantedOwner
-from stateward_engine.json_value import PARAMS, Json, Place, describe, encodable, preview, unstorable
+from stateward_engine.json_value import PARAMS, Json, Place, describe, encodable, in_order, preview, unstorable
 from stateward_engine.state.view import PLANES, SCOPES, Planes, ScopeName
 
 if TYPE_CHECKING:
@@ -130,7 +130,7 @@ def _whole_planes(planes: Json, place: Place) -> Planes:
     for name, plane in planes.items():
         if flaw := _flaw_of_plane(name, plane, Place(place, name)):
             raise _not_importable(flaw)
-    return planes
+    return cast("Planes", in_order(planes))
 
 
 def _flaw_of_plane(name: str, plane: Json, place: Place) -> Flaw | None:

@@ -37,7 +37,7 @@ class Basis(Protocol):
 
     @property
     def scopes(self) -> Mapping[Identity, Scope]:
-        """Return every scope that a transition ever changed."""
+        """Return every scope that a transition ever changed, and that of every known session."""
 
     @property
     def receipts(self) -> Mapping[ReceiptKey, KeptReceipt]:
@@ -238,7 +238,7 @@ def _decide_patch(basis: Basis, command: PatchState) -> Transition | Repeat:
 
 def _decide_import(basis: Basis, command: ImportState) -> Transition | Repeat:
     selection = command.selection
-    occupied = [scope for scope in command.scopes if selection.identity(scope) in basis.scopes]
+    occupied = [scope for scope in command.scopes if _is_occupied(basis.scope(selection.identity(scope)))]
     if occupied:
         raise Refused(
             f"{' and '.join(occupied)} already had a transition; import only into scopes that never had one",
@@ -249,6 +249,11 @@ def _decide_import(basis: Basis, command: ImportState) -> Transition | Repeat:
     states = {selection.identity(scope): planes for scope, planes in command.scopes.items() if planes}
     receipt = _changed(states)
     return Transition(selection.cwd, selection.session, receipt, states=states) if states else Repeat(receipt)
+
+
+def _is_occupied(scope: Scope) -> bool:
+    """Tell whether a scope has a past or a content that an import would bury. That a session is known is neither."""
+    return scope.revision > 0 or bool(scope.planes)
 
 
 def _decide_limit(basis: Basis, command: Configure) -> Transition | Repeat:

@@ -27,6 +27,15 @@ HISTORY_LIMIT_DEFAULT: Final = 7
 HISTORY_LIMIT_MAX: Final = 100
 
 
+def in_table_order(planes: Planes) -> dict[str, Json]:
+    """Return planes in the order of answers (state.md section 2.2).
+
+    >>> list(in_table_order({"lazy": {}, "tactics": {}}))
+    ['tactics', 'lazy']
+    """
+    return {plane: planes[plane] for plane in PLANES if plane in planes}
+
+
 @dataclass(frozen=True, slots=True)
 class Identity:
     """Which scope of which client: the key of one stream.
@@ -62,18 +71,52 @@ class Selection:
             return Identity("global")
         return Identity(scope, self.cwd, self.session if scope == "session" else None)
 
+    def members(self) -> list[Identity]:
+        """Return the scopes that the client's lineage is about, wanted or not."""
+        given = {"global": True, "cwd": self.cwd is not None, "session": self.session is not None}
+        return [self.identity(scope) for scope in SCOPES if given[scope]]
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """What one kept transition did to one scope.
+
+    Attributes:
+        sequence: The transition's place in the ledger.
+        patch: The net patch that is recorded of it (state.md section 7.2).
+        before: The planes that it was applied to. They share with their successors all that did not change.
+    """
+
+    sequence: int
+    patch: Planes
+    before: Planes
+
 
 @dataclass(frozen=True, slots=True)
 class Scope:
-    """One scope at one moment.
+    """One scope with its kept past.
+
+    Every value has its keys in canonical order, so that an answer can share it.
 
     Attributes:
         planes: The present planes and their values. Never changed in place.
         revision: Counts the accepted transitions that changed this scope, from 0.
+        since: The ledger sequence that the oldest known planes include: nothing is known of earlier ones.
+        changes: The kept changes after `since`, oldest first, at most as many as the history limit.
     """
 
     planes: Planes = field(default_factory=dict)
     revision: int = 0
+    since: int = 0
+    changes: tuple[Change, ...] = ()
+
+    def at(self, sequence: int) -> Planes:
+        """Return the planes as they were when the ledger had come to `sequence`, which is not before `since`."""
+        return next((change.before for change in self.changes if change.sequence > sequence), self.planes)
+
+    def recorded(self, sequence: int) -> Planes:
+        """Return what is recorded of the kept transition at `sequence`; nothing when it changed other scopes alone."""
+        return next((change.patch for change in self.changes if change.sequence == sequence), {})
 
 
 EMPTY_SCOPE: Final = Scope()
@@ -85,7 +128,7 @@ class View:
 
     Attributes:
         sequence: The ledger sequence that this view includes; 0 is the empty store.
-        scopes: Every scope that a transition ever changed. Scopes that are not here are empty.
+        scopes: Every scope that a transition ever changed, and that of every known session. Others are empty.
         sessions: For each cwd, its session ids and when each was last changed (RFC 3339, UTC).
         receipts: The kept answers of keyed mutations, oldest first.
         history_limit: The store's durable setting, 0 to `HISTORY_LIMIT_MAX`.
@@ -101,9 +144,15 @@ class View:
         """Return the scope of that identity; one that was never changed is empty."""
         return self.scopes.get(identity, EMPTY_SCOPE)
 
-    def planes(self, selection: Selection) -> dict[ScopeName, Planes]:
-        """Return the planes of each wanted scope, in precedence order."""
-        return {name: self.scope(selection.identity(name)).planes for name in selection.wanted}
+    def planes(self, selection: Selection, sequence: int | None = None) -> dict[ScopeName, Planes]:
+        """Return the planes of each wanted scope, in precedence order.
+
+        Args:
+            selection: Whose scopes.
+            sequence: How far the ledger had come then; `None` is now.
+        """
+        moment = self.sequence if sequence is None else sequence
+        return {name: self.scope(selection.identity(name)).at(moment) for name in selection.wanted}
 
 
 @dataclass(frozen=True, slots=True)
