@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from stateward_daemon.channel import Channel
     from stateward_daemon.host import Caller
     from stateward_daemon.lsp.session import LspSession
-    from stateward_engine.state.transition import Command
+    from stateward_engine.state.commands import Command
     from stateward_engine.store.group import Outcome
     from stateward_engine.store.writer import Ticket
     from stateward_protocol.envelope import RequestId

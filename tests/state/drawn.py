@@ -8,13 +8,15 @@ from hypothesis import settings
 from hypothesis import strategies as st
 
 from stateward_engine.errors import RequestError
+from stateward_engine.state.commands import Configure, PatchState
+from stateward_engine.state.decide import decide
 from stateward_engine.state.draft import Draft
 from stateward_engine.state.patch import parse_patch
-from stateward_engine.state.transition import Configure, PatchState, Repeat, decide
+from stateward_engine.state.transition import Repeat
 from stateward_engine.state.view import PATCHABLE_PLANES, SCOPES, Selection, View
 
 if TYPE_CHECKING:
-    from stateward_engine.state.transition import Command
+    from stateward_engine.state.commands import Command
 
 Value: TypeAlias = Any
 

@@ -15,20 +15,14 @@ import pytest
 from literate import load_cases
 from stateward_engine.errors import MalformedPath, RequestError
 from stateward_engine.json_value import canonical, in_order
+from stateward_engine.state.commands import Command, Configure, ImportState, PatchState, parse_history_limit
+from stateward_engine.state.decide import decide
 from stateward_engine.state.draft import Draft
 from stateward_engine.state.patch import parse_patch
 from stateward_engine.state.paths import parse, render
 from stateward_engine.state.read import parse_request, read
 from stateward_engine.state.storable import parse_scopes
-from stateward_engine.state.transition import (
-    Command,
-    Configure,
-    ImportState,
-    PatchState,
-    Repeat,
-    decide,
-    parse_history_limit,
-)
+from stateward_engine.state.transition import Repeat
 from stateward_engine.state.view import SCOPES, Identity, Scope, Selection, View
 
 CASES = load_cases(Path(__file__).parent / "cases")
@@ -99,7 +93,8 @@ def check_change(case: dict[str, Any], view: View, who: Selection) -> None:
         draft.apply(decision, at="2026-01-01T00:00:00Z", sequence=view.sequence + 1)
         assert decision.patches.get(CWD) == case.get("net")
 
-    assert decision.receipt == {"changed": case["changed"]}
+    updates = {"state_updates": case["updates"]} if "updates" in case else {}
+    assert decision.receipt == {"changed": case["changed"]} | updates
     assert isinstance(decision, Repeat) == (case["changed"] == [])
     assert canonical(dict(draft.finish().scope(CWD).planes)) == canonical(case["after"])
 

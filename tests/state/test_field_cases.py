@@ -10,11 +10,13 @@ from typing import Any, Final
 import pytest
 
 from stateward_engine.errors import RequestError
+from stateward_engine.state.commands import ImportState, PatchState
+from stateward_engine.state.decide import decide, revision_of
 from stateward_engine.state.draft import Draft
 from stateward_engine.state.patch import parse_patch
 from stateward_engine.state.read import parse_request, read
 from stateward_engine.state.storable import parse_scopes
-from stateward_engine.state.transition import ImportState, PatchState, Repeat, decide, revision_of
+from stateward_engine.state.transition import Repeat
 from stateward_engine.state.view import SCOPES, Selection, View
 
 FIELD_CASES: Final = Path(__file__).parent.parent / "conformance" / "field_cases"

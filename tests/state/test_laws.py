@@ -23,19 +23,15 @@ from state.drawn import (
 )
 from stateward_engine.errors import RequestError
 from stateward_engine.json_value import canonical, equal, in_order, utf16_length
+from stateward_engine.state.commands import ImportState, PatchState
+from stateward_engine.state.decide import decide
 from stateward_engine.state.draft import Draft
 from stateward_engine.state.overlay import effective
 from stateward_engine.state.patch import apply, net, parse_patch
 from stateward_engine.state.paths import NAME
 from stateward_engine.state.read import ReadRequest, read
 from stateward_engine.state.storable import parse_scopes
-from stateward_engine.state.transition import (
-    ImportState,
-    PatchState,
-    Repeat,
-    decide,
-    from_entry,
-)
+from stateward_engine.state.transition import Repeat, from_entry
 from stateward_engine.state.view import PLANES, SCOPES, Identity, Scope, View
 
 if TYPE_CHECKING:

@@ -8,20 +8,11 @@ from typing import Any, Final
 import pytest
 
 from stateward_engine.errors import CorruptStore, IdempotencyConflict, InvalidRequest, OutOfBounds, Refused, StaleBasis
+from stateward_engine.state.commands import Command, Configure, ImportState, PatchState, parse_history_limit
+from stateward_engine.state.decide import decide, revision_of
 from stateward_engine.state.draft import RECEIPTS_KEPT_MAX, Draft
 from stateward_engine.state.patch import parse_patch
-from stateward_engine.state.transition import (
-    Command,
-    Configure,
-    ImportState,
-    PatchState,
-    Repeat,
-    Transition,
-    decide,
-    from_entry,
-    parse_history_limit,
-    revision_of,
-)
+from stateward_engine.state.transition import Repeat, Transition, from_entry
 from stateward_engine.state.view import SCOPES, Identity, KeptReceipt, ReceiptKey, Scope, Selection, View
 
 CWD: Final = "/home/ada/project"

@@ -7,8 +7,8 @@ import os
 import threading
 from typing import TYPE_CHECKING, Any
 
+from stateward_engine.state.commands import PatchState
 from stateward_engine.state.patch import parse_patch
-from stateward_engine.state.transition import PatchState
 from stateward_engine.state.view import Selection
 from stateward_engine.store.scan import scan
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from stateward_engine.state.transition import Configure
+from stateward_engine.state.commands import Configure
 from stateward_engine.store.ledger import open_store
 from stateward_engine.store.lock import ANNOUNCEMENT_BYTES
 from stateward_engine.store.record import HEADER_BYTES, PAYLOAD_BYTES_MAX, Kind, decode

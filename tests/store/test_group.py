@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from stateward_engine.errors import StaleBasis, TooLarge
+from stateward_engine.state.decide import decide
 from stateward_engine.state.draft import Draft
-from stateward_engine.state.transition import Repeat, decide
+from stateward_engine.state.transition import Repeat
 from stateward_engine.store import group as group_module
 from stateward_engine.store.group import Committed, Rejected
 from stateward_engine.store.scan import scan
@@ -17,7 +18,9 @@ from store.planted import group_lengths, kept, noon, put
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from stateward_engine.state.transition import Basis, Command, Transition
+    from stateward_engine.state.commands import Command
+    from stateward_engine.state.decide import Basis
+    from stateward_engine.state.transition import Transition
     from stateward_engine.store.group import Outcome
     from stateward_engine.store.ledger import Store
     from stateward_engine.store.writer import WriterCore

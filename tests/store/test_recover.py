@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from stateward_engine.errors import CorruptStore, StoreUnavailable
-from stateward_engine.state.transition import Configure
+from stateward_engine.state.commands import Configure
 from stateward_engine.state.view import View
 from stateward_engine.store.directory import Directory
 from stateward_engine.store.ledger import open_store

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from stateward_engine.state.transition import Configure
+from stateward_engine.state.commands import Configure
 
 if TYPE_CHECKING:
     from stateward_daemon.host import Caller

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from stateward_engine.state.commands import ImportState
 from stateward_engine.state.storable import parse_scopes
-from stateward_engine.state.transition import ImportState
 
 if TYPE_CHECKING:
     from stateward_daemon.host import Caller

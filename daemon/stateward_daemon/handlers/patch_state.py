@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from stateward_engine.state.commands import PatchState
 from stateward_engine.state.patch import parse_patch
-from stateward_engine.state.transition import PatchState
 
 if TYPE_CHECKING:
     from stateward_daemon.host import Caller

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from stateward_daemon import convert
+from stateward_engine.state.decide import revision_of
 from stateward_engine.state.history import transitions
-from stateward_engine.state.transition import revision_of
 from stateward_protocol import messages as m
 
 if TYPE_CHECKING:

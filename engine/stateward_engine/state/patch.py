@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Final, TypeGuard, cast
 from stateward_engine.json_value import PARAMS, Json, Place, describe, equal, in_order
 from stateward_engine.state import patch_advice as advice
 from stateward_engine.state.paths import position_of
+from stateward_engine.state.references import anchored
 from stateward_engine.state.storable import flaw_of, is_selector, unwanted
 from stateward_engine.state.view import PATCHABLE_PLANES, PLANES, SCOPES, Planes, ScopeName
 
@@ -42,7 +43,7 @@ class ScopedPatch:
 
 
 def parse_patch(patch: Json, wanted: Sequence[ScopeName]) -> ScopedPatch:
-    """Return the patch that a client sent, checked as far as no state is needed.
+    """Return the patch that a client sent, checked as far as no state is needed, a sole owner's references anchored.
 
     Args:
         patch: Member `patch` of the request: scopes, planes, keys; with one wanted owner also planes, keys.
@@ -74,6 +75,8 @@ def parse_patch(patch: Json, wanted: Sequence[ScopeName]) -> ScopedPatch:
     places = {scope: PATCH if flat else Place(PATCH, scope) for scope in parts}
     scopes = {scope: _planes(part, places[scope], example) for scope, part in parts.items()}
     _check_not_empty(scopes, places, example)
+    if len(wanted) == 1:
+        scopes = {scope: cast("Planes", anchored(planes, scope)) for scope, planes in scopes.items()}
     return ScopedPatch(scopes, flat)
 
 

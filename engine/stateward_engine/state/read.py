@@ -16,7 +16,8 @@ from stateward_engine.state.difference import differences, nested
 from stateward_engine.state.history import boundary, transitions
 from stateward_engine.state.overlay import Layers, fold, keys, layers_of, member
 from stateward_engine.state.patch_projection import patch_at
-from stateward_engine.state.paths import Path, Root, bind, lone_plane, parse, position_of, render
+from stateward_engine.state.paths import Member, Path, Root, bind, lone_plane, parse, position_of, render
+from stateward_engine.state.references import REF, relative
 from stateward_engine.state.resolve import call, resolve
 from stateward_engine.state.storable import unwanted
 from stateward_engine.state.view import PLANES, in_table_order
@@ -157,10 +158,10 @@ def _value(view: View, selection: Selection, path: Path) -> Json:
     """Return the selected JSON; null for a plane that is absent, and for nothing else (state.md section 4.1)."""
     root, layers = _start(view, selection, path)
     if not path.selectors:
-        return in_table_order(cast("Planes", fold(layers)))
+        return _shown(in_table_order(cast("Planes", fold(layers))), selection, path)
     if (plane := lone_plane(path)) and not member(layers, plane):
         return None
-    return fold(resolve(layers, path, root))
+    return _shown(fold(resolve(layers, path, root)), selection, path)
 
 
 def _outline(view: View, selection: Selection, path: Path) -> tuple[Json, Json]:
@@ -168,6 +169,8 @@ def _outline(view: View, selection: Selection, path: Path) -> tuple[Json, Json]:
     root, layers = _start(view, selection, path)
     layers = resolve(layers, path, root)
     value = layers[-1]
+    if isinstance(value, str):
+        value = _shown(value, selection, path)
     kind = kind_of(value)
     if isinstance(value, dict):
         present = keys(layers)
@@ -200,8 +203,9 @@ def _patch(view: View, selection: Selection, path: Path) -> Json:
     else:
         record = records[root]
     if not path.selectors:
-        return in_table_order(record)
-    return patch_at(path, root, before=_layers(before, root), after=_layers(after, root), record=record)
+        return _shown(in_table_order(record), selection, path)
+    patch = patch_at(path, root, before=_layers(before, root), after=_layers(after, root), record=record)
+    return _shown(patch, selection, path)
 
 
 def _start(view: View, selection: Selection, path: Path) -> tuple[Root, Layers]:
@@ -214,6 +218,13 @@ def _start(view: View, selection: Selection, path: Path) -> tuple[Root, Layers]:
             raise _not_kept(path, len(kept))
         sequence = boundary(view, kept, offset)
     return root, _layers(view.planes(selection, sequence), root)
+
+
+def _shown(value: Json, selection: Selection, path: Path) -> Json:
+    """Return what was selected as the client sees it: a sole owner's references are relative (state.md section 5.1)."""
+    if len(selection.wanted) != 1:
+        return value
+    return relative(value, selection.wanted[0], referring=path.selectors[-1:] == (Member(REF),))
 
 
 def _layers(planes: Mapping[ScopeName, Planes], root: Root) -> Layers:

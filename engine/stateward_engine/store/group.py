@@ -16,7 +16,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from stateward_engine.json_value import Json
-    from stateward_engine.state.transition import Basis, Command
+    from stateward_engine.state.commands import Command
+    from stateward_engine.state.decide import Basis
     from stateward_engine.state.view import View
 
     Decide: TypeAlias = Callable[[Basis, Command], Transition | Repeat]

@@ -22,7 +22,8 @@ if TYPE_CHECKING:
     from types import TracebackType
     from typing import Self
 
-    from stateward_engine.state.transition import Command, Repeat
+    from stateward_engine.state.commands import Command
+    from stateward_engine.state.transition import Repeat
     from stateward_engine.store.group import Committed, Outcome
     from stateward_engine.store.journal import Journal
     from stateward_engine.store.writer import Deliver, Ticket

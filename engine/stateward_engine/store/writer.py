@@ -8,7 +8,7 @@ import threading
 from typing import TYPE_CHECKING, Final, TypeAlias, TypeVar
 
 from stateward_engine.errors import Busy, StoreUnavailable
-from stateward_engine.state.transition import decide as decide_state
+from stateward_engine.state.decide import decide as decide_state
 from stateward_engine.store.clock import utc_now
 from stateward_engine.store.group import Group, Outcome, Rejected
 from stateward_engine.store.journal import refusal
@@ -16,7 +16,7 @@ from stateward_engine.store.journal import refusal
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from stateward_engine.state.transition import Command
+    from stateward_engine.state.commands import Command
     from stateward_engine.state.view import View
     from stateward_engine.store.group import Decide
     from stateward_engine.store.journal import Journal

@@ -1,0 +1,163 @@
+"""The engine's verb for change: `decide` looks at a basis and a command and says what must be stored.
+
+It is pure: it neither changes its basis nor knows clock, disk or queue. The one writer decides on its own draft, so
+that each command of a group meets what the commands before it did.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from typing import TYPE_CHECKING, NamedTuple, Protocol
+
+from stateward_engine.errors import IdempotencyConflict, Refused, StaleBasis
+from stateward_engine.json_value import PARAMS, Json, Place, canonical
+from stateward_engine.state.commands import Command, Configure, ImportState, PatchState
+from stateward_engine.state.ownership import Keys, cascade, removal
+from stateward_engine.state.patch import ScopedPatch, apply, net
+from stateward_engine.state.receipt import patch_receipt
+from stateward_engine.state.transition import Repeat, Transition
+from stateward_engine.state.view import Identity, KeptReceipt, Planes, ReceiptKey, Scope, ScopeName, Selection
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+
+class Basis(Protocol):
+    """What a decision looks at: a published `View`, or the writer's `Draft` without a copy for each command."""
+
+    @property
+    def scopes(self) -> Mapping[Identity, Scope]:
+        """Return every scope that a transition ever changed, and that of every known session."""
+
+    @property
+    def receipts(self) -> Mapping[ReceiptKey, KeptReceipt]:
+        """Return the kept answers of keyed mutations."""
+
+    @property
+    def history_limit(self) -> int:
+        """Return the store's setting."""
+
+    def scope(self, identity: Identity) -> Scope:
+        """Return the scope of that identity; one that was never changed is empty."""
+
+
+def decide(basis: Basis, command: Command) -> Transition | Repeat:
+    """Return what `command` stores on top of `basis`, or the answer when it stores nothing.
+
+    Raises:
+        RequestError: `basis` does not take the command; nothing was changed.
+    """
+    match command:
+        case PatchState():
+            return _decide_patch(basis, command)
+        case ImportState():
+            return _decide_import(basis, command)
+        case Configure():
+            return _decide_limit(basis, command)
+
+
+def revision_of(basis: Basis, selection: Selection) -> str:
+    """Return the revision vector of the wanted scopes, for example `G15/C8/S31`."""
+    return "/".join(
+        f"{scope[0].upper()}{basis.scope(selection.identity(scope)).revision}" for scope in selection.wanted
+    )
+
+
+def _decide_patch(basis: Basis, command: PatchState) -> Transition | Repeat:
+    selection, patch = command.selection, command.patch
+    key, digest = _receipt_key(command), None
+    if key is not None:
+        digest = hashlib.sha256(canonical(dict(patch.scopes.items())).encode()).hexdigest()
+        # Looked up before `if_revision`: a repeat must be answered although its own first run moved the revision.
+        if kept := basis.receipts.get(key):
+            return _repeat(kept, digest)
+    if command.if_revision is not None:
+        _check_revision(basis, selection, command.if_revision)
+    staged = {scope: _stage(scope, basis.scope(selection.identity(scope)).planes, patch) for scope in patch.scopes}
+    patches = {selection.identity(scope): stage.record for scope, stage in staged.items() if stage.record}
+    cascaded = {scope: stage.cascaded for scope, stage in staged.items()}
+    receipt = patch_receipt(selection, [identity.kind for identity in patches], cascaded)
+    if not patches:
+        return Repeat(receipt)
+    return Transition(selection.cwd, selection.session, receipt, patches=patches, receipt_key=key, digest=digest)
+
+
+class _Stage(NamedTuple):
+    """What a patch makes of one scope."""
+
+    record: Planes
+    cascaded: list[Keys]
+
+
+def _stage(scope: ScopeName, before: Planes, patch: ScopedPatch) -> _Stage:
+    """Apply the part of a patch for one scope: intents, then what their deletion takes along, then the other planes.
+
+    Source: state.md section 9.
+    """
+    authored, place = patch.scopes[scope], patch.place(scope)
+    intents = {name: part for name, part in authored.items() if name == "intents"}
+    others = {name: part for name, part in authored.items() if name != "intents"}
+    after = apply(before, intents, place)
+    cascaded = cascade(scope, before, after, authored)
+    cleared = removal(cascaded)
+    after = apply(apply(after, cleared), others, place)
+    return _Stage(net(before, after, authored, cleared), cascaded)
+
+
+def _decide_import(basis: Basis, command: ImportState) -> Transition | Repeat:
+    selection = command.selection
+    occupied = [scope for scope in command.scopes if _is_occupied(basis.scope(selection.identity(scope)))]
+    if occupied:
+        raise Refused(
+            f"{' and '.join(occupied)} already had a transition; import only into scopes that never had one",
+            reason_code="scope_not_empty",
+            path=str(Place(Place(PARAMS, "scopes"), occupied[0])),
+            wanted="scopes that no transition ever changed, such as those of a new session or another store",
+        )
+    states = {selection.identity(scope): planes for scope, planes in command.scopes.items() if planes}
+    receipt = _changed(states)
+    return Transition(selection.cwd, selection.session, receipt, states=states) if states else Repeat(receipt)
+
+
+def _is_occupied(scope: Scope) -> bool:
+    """Tell whether a scope has a past or a content that an import would bury. That a session is known is neither."""
+    return scope.revision > 0 or bool(scope.planes)
+
+
+def _decide_limit(basis: Basis, command: Configure) -> Transition | Repeat:
+    receipt: dict[str, Json] = {"history_limit": command.history_limit}
+    if command.history_limit == basis.history_limit:
+        return Repeat(receipt)
+    return Transition(None, None, receipt, history_limit=command.history_limit)
+
+
+def _receipt_key(command: PatchState) -> ReceiptKey | None:
+    if command.idempotency_key is None:
+        return None
+    return ReceiptKey(command.selection.cwd, command.selection.session, command.idempotency_key)
+
+
+def _repeat(kept: KeptReceipt, digest: str) -> Repeat:
+    if kept.digest != digest:
+        raise IdempotencyConflict(
+            "idempotency_key was used for another patch; take a new key for a new patch",
+            path=str(Place(PARAMS, "idempotency_key")),
+            wanted="the patch that this key was first used for, or a key that was never used",
+        )
+    return Repeat(kept.receipt)
+
+
+def _check_revision(basis: Basis, selection: Selection, expected: str) -> None:
+    current = revision_of(basis, selection)
+    if expected != current:
+        raise StaleBasis(
+            "the state has moved on; read it again, then patch with the revision it has now",
+            path=str(Place(PARAMS, "if_revision")),
+            got=expected,
+            wanted=current,
+        )
+
+
+def _changed(identities: Mapping[Identity, Planes]) -> dict[str, Json]:
+    """Return the receipt of section 10: changed scopes in precedence order, as commands hold them."""
+    return {"changed": [identity.kind for identity in identities]}
