@@ -32,27 +32,11 @@ if TYPE_CHECKING:
 
 VECTORS: Final = Path(__file__).parent.parent / "conformance" / "state"
 
-HINTS: Final = "a missing path is searched for references only with the hints step"
 RECEIPT: Final = "state_updates of receipts"
 BASELINE: Final = "baseline, modes and answers"
 STORE: Final = "damaged files need the store"
 
 LATER: Final[Mapping[str, Sequence[str]]] = {
-    HINTS: [
-        "own-textual-never",
-        "hint-structured-seed",
-        "hint-textual",
-        "hint-seed-textual-effective",
-        "hint-path-object",
-        "hint-not-for-history",
-        "hint-scan-order-and-limit",
-        "hint-boundaries-of-text",
-        "hint-unscoped-candidates",
-        "hint-out-of-bounds-element",
-        "hint-excluded-owner-not-searched",
-        "hint-sorted-keys",
-        "sole-hint-relative",
-    ],
     RECEIPT: [
         "own-reveals-inherited",
         "receipt-cascade-values",

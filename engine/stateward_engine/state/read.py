@@ -10,9 +10,10 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final, Literal, TypeAlias, cast
 
-from stateward_engine.errors import HistoryUnavailable, InvalidRequest
+from stateward_engine.errors import HistoryUnavailable, InvalidRequest, MissingPath, OutOfBounds
 from stateward_engine.json_value import PARAMS, Json, Place, encodable, kind_of, preview, quoted, utf16_length
 from stateward_engine.state.difference import differences, nested
+from stateward_engine.state.hints import hinted
 from stateward_engine.state.history import boundary, transitions
 from stateward_engine.state.overlay import Layers, fold, keys, layers_of, member
 from stateward_engine.state.patch_projection import patch_at
@@ -86,6 +87,8 @@ def parse_request(members: Mapping[str, Json]) -> ReadRequest:
 def read(view: View, selection: Selection, request: ReadRequest) -> dict[str, Json]:
     """Return the answer: `value`, or `meta` and `keys`, or `patch`; one entry per path in a batch.
 
+    A single value that is not there, but mentioned somewhere, is answered as null with a `hint`.
+
     All paths are parsed before any is evaluated; then the first that fails, in the order of the request, is the
     answer of the whole call (D 9).
 
@@ -103,6 +106,8 @@ def read(view: View, selection: Selection, request: ReadRequest) -> dict[str, Js
         OutOfBounds: An index or range outside of its array.
     """
     paths = [parse(text) for text in request.paths]
+    if request.projection == "value" and not request.batch:
+        return _single(view, selection, paths[0])
     columns: dict[str, list[Json]]
     if request.projection == "value":
         columns = {"value": [_value(view, selection, path) for path in paths]}
@@ -152,6 +157,17 @@ def _projection_of(value: Json) -> Projection:
 def _invalid(problem: str, name: str, got: str, wanted: str, example: str) -> InvalidRequest:
     place = str(Place(PARAMS, name))
     return InvalidRequest(f"{place} is {problem}", path=place, got=got, wanted=wanted, example=example)
+
+
+def _single(view: View, selection: Selection, path: Path) -> dict[str, Json]:
+    """Answer the one form of a read that may end in a hint (state.md section 6)."""
+    try:
+        return {"value": _value(view, selection, path)}
+    except (MissingPath, OutOfBounds):
+        answer = hinted(view, selection, path, bind(path, selection.wanted)) if path.offset == "0" else None
+        if answer is None:
+            raise
+        return answer
 
 
 def _value(view: View, selection: Selection, path: Path) -> Json:

@@ -1,18 +1,19 @@
 """References inside stored values: content like any other, never resolved, indexed or checked.
 
-A structured reference is an object with a string under `$ref`. A sole owner writes and sees its own ones without the
-owner's name; what is stored is always the anchored form.
+A structured reference is an object with a string under `$ref`; a textual one is a path after a dollar sign. A sole
+owner writes and sees its own structured ones without the owner's name; what is stored is always the anchored form.
 
 Source: state.md section 5.
 """
 
 from __future__ import annotations
 
+import re
 from operator import is_
 from typing import TYPE_CHECKING, Final
 
 from stateward_engine.errors import MalformedPath
-from stateward_engine.state.paths import Member, parse
+from stateward_engine.state.paths import NAME, NUMBER, ROOTS, Member, parse
 from stateward_engine.state.view import PLANES
 
 if TYPE_CHECKING:
@@ -23,6 +24,16 @@ if TYPE_CHECKING:
     from stateward_engine.state.view import ScopeName
 
 REF: Final = "$ref"
+
+_NUMBER: Final = rf"(?:{NUMBER.pattern})"
+_MEMBER: Final = rf"\.{NAME.pattern}"
+_INDEX: Final = rf"\[{_NUMBER}\]"
+_RANGE: Final = rf"\[{_NUMBER}(?::|\.\.){_NUMBER}\]"
+# No member directly follows a range: ranges lead to an index, or end the path.
+_SELECTORS: Final = rf"(?:{_MEMBER}|{_INDEX}|(?:{_RANGE})+{_INDEX})*(?:{_RANGE})*"
+_PATH: Final = rf"(?:{'|'.join(ROOTS)})(?:{_INDEX})?(?:{_MEMBER}{_SELECTORS})?|(?:{'|'.join(PLANES)}){_SELECTORS}"
+# The group is atomic: a path whose end is not clean is no mention, rather than a mention of a part of it.
+_MENTION: Final = re.compile(rf"(?<![A-Za-z0-9_$.\[\]:-])\$((?>{_PATH}))(?![A-Za-z0-9_$\[-])")
 
 
 def anchored(value: Json, owner: ScopeName) -> Json:
@@ -75,6 +86,15 @@ def structured(value: Json) -> Iterator[Path]:
             pending.extend(container.values())
         elif isinstance(container, list):
             pending.extend(container)
+
+
+def mentions(text: str) -> list[Path]:
+    """Return the addresses that a text mentions: a dollar sign directly followed by the longest path there.
+
+    >>> [path.source for path in mentions("see $cwd.lazy.x[0]. and ($lazy.y) not US$lazy.z or $lazy.z[oops]")]
+    ['cwd.lazy.x[0]', 'lazy.y']
+    """
+    return [parse(found[1]) for found in _MENTION.finditer(text)] if "$" in text else []
 
 
 def address(text: str) -> Path | None:
