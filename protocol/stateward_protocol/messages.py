@@ -191,8 +191,27 @@ class PatchStateParams(StrictParams, frozen=True):
     if_revision: str | None = None
 
 
+class StateUpdates(Result, frozen=True):
+    """What a writer cannot know from its own patch; absent members have nothing to tell.
+
+    `cascaded` are the paths that the deletion of intents cleared. `effective` are places of the hot effective view, each
+    with its `path` of keys and array positions and its `value`, or `deleted`. `lazy_navigation` is as in `baseline`.
+    """
+
+    cascaded: list[str] | UnsetType = UNSET
+    effective: list[dict[str, JsonValue]] | UnsetType = UNSET
+    lazy_navigation: dict[str, JsonValue] | UnsetType = UNSET
+
+
 class PatchReceipt(Result, frozen=True):
-    """Which scopes really changed, in precedence order."""
+    """Which scopes really changed, in precedence order, and what else there is to know."""
+
+    changed: list[Owner]
+    state_updates: StateUpdates | UnsetType = UNSET
+
+
+class ChangedResult(Result, frozen=True):
+    """Which scopes really changed."""
 
     changed: list[Owner]
 
@@ -211,6 +230,42 @@ class StateStatusResult(Result, frozen=True):
     boundaries: int
     scopes: dict[str, ScopeHealth]
     writer: WriterHealth
+
+
+class BaselineResult(Result, frozen=True):
+    """What a run starts with: hot state, where lazy state is, and the newest records, oldest first.
+
+    A record's `offset` is the number that reads its boundary, as in `cwd[2]`.
+    """
+
+    state: dict[str, JsonValue]
+    lazy_navigation: dict[str, JsonValue]
+    recent_transitions: list[dict[str, JsonValue]] | UnsetType = UNSET
+
+
+class RespondParams(StrictParams, frozen=True):
+    """The answer to keep as the session's `response`; an empty one removes it."""
+
+    text: str
+
+
+class SetModeParams(StrictParams, frozen=True):
+    """The mode of this connection from now on."""
+
+    mode: Mode
+
+
+class SetModeResult(Result, frozen=True):
+    """The mode that this connection is in."""
+
+    mode: Mode
+
+
+class ForkSessionParams(StrictParams, frozen=True):
+    """A known session of this cwd, and the id of the one to begin with its state."""
+
+    parent: SessionId
+    child: SessionId
 
 
 class ConfigureParams(StrictParams, frozen=True):

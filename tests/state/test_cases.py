@@ -3,6 +3,8 @@
 Blocks `global`, `cwd` and `session` are the planes that are there, `wanted` the owners of the client.
 Calls in `earlier` are made before, each by the client or by another `as` a session of its name.
 The call is a `path` to parse, a `read`, a `patch` or an `import`. An `error` lists facts that the refusal must have.
+Of a change, `changed` and `cascaded` are what the receipt says, and `updates` is its `state_updates`, null when absent;
+`after` and `net` are what became of the cwd and what was recorded of it.
 """
 
 from __future__ import annotations
@@ -93,8 +95,12 @@ def check_change(case: dict[str, Any], view: View, who: Selection) -> None:
         draft.apply(decision, at="2026-01-01T00:00:00Z", sequence=view.sequence + 1)
         assert decision.patches.get(CWD) == case.get("net")
 
-    updates = {"state_updates": case["updates"]} if "updates" in case else {}
-    assert decision.receipt == {"changed": case["changed"]} | updates
+    updates: Any = decision.receipt.get("state_updates")
+    assert decision.receipt["changed"] == case["changed"]
+    assert decision.receipt.keys() <= {"changed", "state_updates"}
+    if "updates" in case:
+        assert updates == case["updates"]
+    assert (updates or {}).get("cascaded") == case.get("cascaded", (case.get("updates") or {}).get("cascaded"))
     assert isinstance(decision, Repeat) == (case["changed"] == [])
     assert canonical(dict(draft.finish().scope(CWD).planes)) == canonical(case["after"])
 

@@ -32,20 +32,10 @@ if TYPE_CHECKING:
 
 VECTORS: Final = Path(__file__).parent.parent / "conformance" / "state"
 
-RECEIPT: Final = "state_updates of receipts"
 BASELINE: Final = "baseline, modes and answers"
 STORE: Final = "damaged files need the store"
 
 LATER: Final[Mapping[str, Sequence[str]]] = {
-    RECEIPT: [
-        "own-reveals-inherited",
-        "receipt-cascade-values",
-        "receipt-cascade-rewrite",
-        "receipt-masked-write",
-        "receipt-deletion",
-        "receipt-lazy-navigation",
-        "receipt-two-owners-same-leaf",
-    ],
     BASELINE: [
         "base-hot-only",
         "base-empty",

@@ -222,7 +222,7 @@ def test_an_entry_of_another_version_is_not_guessed_at() -> None:
 
 
 def test_an_entry_is_self_contained() -> None:
-    decision = decide(View(), patch({"cwd": {"lazy": {"a": 1}}}, idempotency_key="k"))
+    decision = decide(View(), patch({"cwd": {"tactics": {"a": 1}}}, idempotency_key="k"))
     assert isinstance(decision, Transition)
 
     assert decision.to_entry(AT) == {
@@ -231,10 +231,10 @@ def test_an_entry_is_self_contained() -> None:
         "at": AT,
         "cwd": CWD,
         "session": "morning",
-        "patches": {"cwd": {"lazy": {"a": 1}}},
+        "patches": {"cwd": {"tactics": {"a": 1}}},
         "states": {},
         "receipt": {"changed": ["cwd"]},
         "key": "k",
-        "digest": hashlib.sha256(b'{"cwd":{"lazy":{"a":1}}}').hexdigest(),
+        "digest": hashlib.sha256(b'{"cwd":{"tactics":{"a":1}}}').hexdigest(),
         "history_limit": None,
     }

@@ -7,14 +7,14 @@ that each command of a group meets what the commands before it did.
 from __future__ import annotations
 
 import hashlib
-from typing import TYPE_CHECKING, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from stateward_engine.errors import IdempotencyConflict, Refused, StaleBasis
 from stateward_engine.json_value import PARAMS, Json, Place, canonical
 from stateward_engine.state.commands import Command, Configure, ImportState, PatchState
-from stateward_engine.state.ownership import Keys, cascade, removal
+from stateward_engine.state.ownership import cascade, removal
 from stateward_engine.state.patch import ScopedPatch, apply, net
-from stateward_engine.state.receipt import patch_receipt
+from stateward_engine.state.receipt import Stage, patch_receipt
 from stateward_engine.state.transition import Repeat, Transition
 from stateward_engine.state.view import Identity, KeptReceipt, Planes, ReceiptKey, Scope, ScopeName, Selection
 
@@ -73,35 +73,27 @@ def _decide_patch(basis: Basis, command: PatchState) -> Transition | Repeat:
             return _repeat(kept, digest)
     if command.if_revision is not None:
         _check_revision(basis, selection, command.if_revision)
-    staged = {scope: _stage(scope, basis.scope(selection.identity(scope)).planes, patch) for scope in patch.scopes}
-    patches = {selection.identity(scope): stage.record for scope, stage in staged.items() if stage.record}
-    cascaded = {scope: stage.cascaded for scope, stage in staged.items()}
-    receipt = patch_receipt(selection, [identity.kind for identity in patches], cascaded)
+    stages = {scope: _stage(scope, basis.scope(selection.identity(scope)).planes, patch) for scope in selection.wanted}
+    receipt = patch_receipt(selection, stages)
+    patches = {selection.identity(scope): stage.record for scope, stage in stages.items() if stage.record}
     if not patches:
         return Repeat(receipt)
     return Transition(selection.cwd, selection.session, receipt, patches=patches, receipt_key=key, digest=digest)
 
 
-class _Stage(NamedTuple):
-    """What a patch makes of one scope."""
-
-    record: Planes
-    cascaded: list[Keys]
-
-
-def _stage(scope: ScopeName, before: Planes, patch: ScopedPatch) -> _Stage:
+def _stage(scope: ScopeName, before: Planes, patch: ScopedPatch) -> Stage:
     """Apply the part of a patch for one scope: intents, then what their deletion takes along, then the other planes.
 
     Source: state.md section 9.
     """
-    authored, place = patch.scopes[scope], patch.place(scope)
+    authored, place = patch.scopes.get(scope, {}), patch.place(scope)
     intents = {name: part for name, part in authored.items() if name == "intents"}
     others = {name: part for name, part in authored.items() if name != "intents"}
     after = apply(before, intents, place)
     cascaded = cascade(scope, before, after, authored)
     cleared = removal(cascaded)
     after = apply(apply(after, cleared), others, place)
-    return _Stage(net(before, after, authored, cleared), cascaded)
+    return Stage(before, after, authored, net(before, after, authored, cleared), cascaded)
 
 
 def _decide_import(basis: Basis, command: ImportState) -> Transition | Repeat:

@@ -21,6 +21,8 @@ SCOPES: Final[tuple[ScopeName, ...]] = ("global", "cwd", "session")
 PLANES: Final = ("intents", "strategy", "tactics", "artifacts", "response", "lazy")
 # `response` is written by the runtime alone.
 PATCHABLE_PLANES: Final = frozenset(PLANES) - {"response"}
+# Pushed at the start of every run, and told of in receipts.
+HOT_PLANES: Final = PATCHABLE_PLANES - {"lazy"}
 
 HISTORY_LIMIT_DEFAULT: Final = 7
 # A read at an offset walks the kept records, and each record costs memory for as long as it is kept.
