@@ -2,7 +2,8 @@
 
 Blocks `global`, `cwd` and `session` are the planes that are there, `wanted` the owners of the client.
 Calls in `earlier` are made before, each by the client or by another `as` a session of its name.
-The call is a `path` to parse, a `read`, a `patch` or an `import`. An `error` lists facts that the refusal must have.
+The call is a `path` to parse, a `read`, a `patch`, an `import`, or the `mode` of a `baseline`.
+An `error` lists facts that the refusal must have.
 Of a change, `changed` and `cascaded` are what the receipt says, and `updates` is its `state_updates`, null when absent;
 `after` and `net` are what became of the cwd and what was recorded of it.
 """
@@ -15,17 +16,18 @@ from typing import Any
 import pytest
 
 from literate import load_cases
-from stateward_engine.errors import MalformedPath, RequestError
+from stateward_engine.errors import EngineError, MalformedPath
 from stateward_engine.json_value import canonical, in_order
-from stateward_engine.state.commands import Command, Configure, ImportState, PatchState, parse_history_limit
+from stateward_engine.state.baseline import baseline
+from stateward_engine.state.commands import Command, Configure, ImportState, PatchState, Respond, parse_history_limit
 from stateward_engine.state.decide import decide
 from stateward_engine.state.draft import Draft
 from stateward_engine.state.patch import parse_patch
 from stateward_engine.state.paths import parse, render
 from stateward_engine.state.read import parse_request, read
-from stateward_engine.state.storable import parse_scopes
 from stateward_engine.state.transition import Repeat
 from stateward_engine.state.view import SCOPES, Identity, Scope, Selection, View
+from stateward_engine.state.whole_state import parse_scopes
 
 CASES = load_cases(Path(__file__).parent / "cases")
 CWD = Identity("cwd", "/home/ada/project")
@@ -41,6 +43,8 @@ def test_case(case: dict[str, Any]) -> None:
         check_malformed(case)
     elif "error" in case:
         check_refusal(case, view, who)
+    elif "baseline" in case:
+        assert repr(baseline(view, who, answers=case["mode"] == "active")) == repr(case["baseline"])
     elif "path" in case:
         assert render(parse(case["path"].rstrip("\n"))) == case["canonical"].rstrip("\n")
     elif "read" in case:
@@ -74,7 +78,7 @@ def check_malformed(case: dict[str, Any]) -> None:
 
 
 def check_refusal(case: dict[str, Any], view: View, who: Selection) -> None:
-    with pytest.raises(RequestError) as caught:
+    with pytest.raises(EngineError) as caught:
         call(case, view, who)
 
     told = {"category": caught.value.category, "message": str(caught.value), **caught.value.facts}
@@ -108,6 +112,8 @@ def check_change(case: dict[str, Any], view: View, who: Selection) -> None:
 def command_of(case: dict[str, Any], who: Selection) -> Command:
     if "import" in case:
         return ImportState(who, parse_scopes(case["import"], who.wanted))
+    if "respond" in case:
+        return Respond(who, case["respond"])
     if "history_limit" in case:
         return Configure(parse_history_limit(case["history_limit"]))
     return PatchState(who, parse_patch(case["patch"], who.wanted))

@@ -14,14 +14,15 @@ import pytest
 
 from stateward_engine.errors import EngineError
 from stateward_engine.json_value import canonical, equal
-from stateward_engine.state.commands import Configure, ImportState, PatchState, parse_history_limit
+from stateward_engine.state.baseline import baseline
+from stateward_engine.state.commands import Configure, ImportState, PatchState, parse_answer, parse_history_limit
 from stateward_engine.state.decide import decide
 from stateward_engine.state.draft import Draft
 from stateward_engine.state.patch import parse_patch
 from stateward_engine.state.read import parse_request, read
-from stateward_engine.state.storable import parse_scopes
 from stateward_engine.state.transition import Repeat, from_entry
 from stateward_engine.state.view import SCOPES, Selection, View
+from stateward_engine.state.whole_state import parse_scopes
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -32,25 +33,9 @@ if TYPE_CHECKING:
 
 VECTORS: Final = Path(__file__).parent.parent / "conformance" / "state"
 
-BASELINE: Final = "baseline, modes and answers"
 STORE: Final = "damaged files need the store"
 
 LATER: Final[Mapping[str, Sequence[str]]] = {
-    BASELINE: [
-        "base-hot-only",
-        "base-empty",
-        "base-empty-lazy-object",
-        "base-32-keys",
-        "base-33-keys",
-        "base-1024-chars",
-        "base-1025-chars",
-        "base-recent-transitions",
-        "base-recent-at-most-seven",
-        "base-response-active-passive",
-        "base-response-fallback",
-        "base-read-does-not-activate",
-        "base-respond-rules",
-    ],
     STORE: [
         "store-garbage",
         "store-truncated",
@@ -67,6 +52,7 @@ class Runner:
     def __init__(self, vector: Mapping[str, Any]) -> None:
         self.view = View()
         self.journal: list[str] = []
+        self.mode = "active"
         if vector.get("initial"):
             self.submit(ImportState(selection(), parse_scopes(vector["initial"], SCOPES)))
         if "config" in vector and "historyLimit" in vector["config"]:
@@ -92,6 +78,16 @@ class Runner:
         return {"ok": True, "cascaded": cascaded, **receipt}
 
     foreign_patch = patch
+
+    def baseline(self, _members: Mapping[str, Any], who: Selection) -> Any:
+        return baseline(self.view, who, answers=self.mode == "active")
+
+    def respond(self, members: Mapping[str, Any], who: Selection) -> Any:
+        return {"ok": True, **self.submit(parse_answer(who, members["text"], active=self.mode == "active"))}
+
+    def set_mode(self, members: Mapping[str, Any], _who: Selection) -> Any:
+        self.mode = members["mode"]
+        return {"ok": True}
 
     def set_history_limit(self, members: Mapping[str, Any], _who: Selection) -> Any:
         self.submit(Configure(parse_history_limit(members["value"])))
@@ -199,7 +195,7 @@ def test_vector(vector: Mapping[str, Any]) -> None:
         expected = step["expect"]
         listed = answer if step["op"] == "read" else {key: answer[key] for key in expected if key in answer}
         assert matches(expected, listed), step
-        if step["op"] == "read" or "error" in answer:
+        if step["op"] in ("read", "baseline") or "error" in answer:
             assert runner.view is before
             assert len(runner.journal) == entries
         assert stored == canonical({str(identity): dict(scope.planes) for identity, scope in before.scopes.items()})

@@ -15,9 +15,9 @@ from stateward_engine.state.decide import decide, revision_of
 from stateward_engine.state.draft import Draft
 from stateward_engine.state.patch import parse_patch
 from stateward_engine.state.read import parse_request, read
-from stateward_engine.state.storable import parse_scopes
 from stateward_engine.state.transition import Repeat
 from stateward_engine.state.view import SCOPES, Selection, View
+from stateward_engine.state.whole_state import parse_scopes
 
 FIELD_CASES: Final = Path(__file__).parent.parent / "conformance" / "field_cases"
 WHO: Final = Selection("/home/ada/project", "morning", SCOPES)

@@ -30,9 +30,9 @@ from stateward_engine.state.overlay import effective
 from stateward_engine.state.patch import apply, net, parse_patch
 from stateward_engine.state.paths import NAME
 from stateward_engine.state.read import ReadRequest, read
-from stateward_engine.state.storable import parse_scopes
 from stateward_engine.state.transition import Repeat, from_entry
 from stateward_engine.state.view import PLANES, SCOPES, Identity, Scope, View
+from stateward_engine.state.whole_state import parse_scopes
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

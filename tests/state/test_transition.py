@@ -7,13 +7,33 @@ from typing import Any, Final
 
 import pytest
 
-from stateward_engine.errors import CorruptStore, IdempotencyConflict, InvalidRequest, OutOfBounds, Refused, StaleBasis
-from stateward_engine.state.commands import Command, Configure, ImportState, PatchState, parse_history_limit
+from stateward_engine.errors import (
+    CorruptStore,
+    IdempotencyConflict,
+    InvalidRequest,
+    OutOfBounds,
+    Refused,
+    StaleBasis,
+    UnwantedOwner,
+)
+from stateward_engine.state.commands import (
+    Command,
+    Configure,
+    ImportState,
+    PatchState,
+    Respond,
+    parse_answer,
+    parse_fork,
+    parse_history_limit,
+)
 from stateward_engine.state.decide import decide, revision_of
 from stateward_engine.state.draft import RECEIPTS_KEPT_MAX, Draft
+from stateward_engine.state.history import transitions
 from stateward_engine.state.patch import parse_patch
+from stateward_engine.state.read import ReadRequest, read
 from stateward_engine.state.transition import Repeat, Transition, from_entry
 from stateward_engine.state.view import SCOPES, Identity, KeptReceipt, ReceiptKey, Scope, Selection, View
+from stateward_engine.state.whole_state import exported, parse_scopes
 
 CWD: Final = "/home/ada/project"
 ADA: Final = Selection(CWD, "morning", SCOPES)
@@ -172,6 +192,80 @@ class TestConfigure:
         assert caught.value.facts["path"] == "$.params.history_limit"
 
 
+class TestAnswers:
+    """state.md, section 8.5: "A changed text is an ordinary transition of the session; the same text is none"."""
+
+    def test_a_changed_text_is_a_transition_of_the_session_alone(self) -> None:
+        """SF-032."""
+        view = committed(View(), parse_answer(ADA, "done", active=True))
+
+        assert read(view, ADA, ReadRequest(("session.response",))) == {"value": "done"}
+        assert read(view, ADA, ReadRequest(("session",), projection="patch")) == {"patch": {"response": "done"}}
+        assert revision_of(view, ADA) == "G0/C0/S1"
+
+    def test_the_same_text_is_none(self) -> None:
+        view = committed(View(), Respond(ADA, "done"))
+
+        assert decide(view, Respond(ADA, "done")) == Repeat({"changed": []})
+
+    def test_an_empty_text_removes_the_answer(self) -> None:
+        view = committed(View(), Respond(ADA, "done"), Respond(ADA, ""))
+
+        assert read(view, ADA, ReadRequest(("session",))) == {"value": {}}
+        assert read(view, ADA, ReadRequest(("session.response",), projection="patch")) == {"patch": None}
+        assert decide(view, Respond(ADA, "")) == Repeat({"changed": []})
+
+    def test_only_mode_active_answers(self) -> None:
+        with pytest.raises(InvalidRequest):
+            parse_answer(ADA, "done", active=False)
+
+    def test_only_a_wanted_session_answers(self) -> None:
+        with pytest.raises(UnwantedOwner):
+            parse_answer(Selection(CWD, "morning", ("cwd",)), "done", active=True)
+
+    def test_text_is_text(self) -> None:
+        with pytest.raises(InvalidRequest):
+            parse_answer(ADA, "half \ud83d", active=True)
+
+
+class TestForks:
+    """state.md, section 12.1: child session state := parent's current session state; revision 0; new origin."""
+
+    def test_a_child_begins_with_the_current_state_of_its_parent(self) -> None:
+        """SF-193: and global and cwd stay as they are, as does the parent."""
+        roots: Any = {"board": {"declaration": {"module": "m"}, "value": [1]}}
+        view = committed(View(), ImportState(ADA, parse_scopes({"session": {"roots": roots}}, SCOPES)))
+        view = committed(view, patch({"session": {"lazy": {"a": 1}}, "cwd": {"tactics": {"a": 1}}}))
+        forked = committed(view, parse_fork(ADA, "morning", "noon"))
+        child = Selection(CWD, "noon", SCOPES)
+
+        assert exported(forked.scope(child.identity("session"))) == {"lazy": {"a": 1}, "roots": roots}
+        assert revision_of(forked, child) == "G0/C1/S0"
+        assert transitions(forked, child) == []
+        assert forked.scope(ADA.identity("session")) is view.scope(ADA.identity("session"))
+        assert list(forked.sessions[CWD]) == ["morning", "noon"]
+
+    @pytest.mark.parametrize(
+        ("parent", "child", "reason"), [("x", "noon", "unknown_parent"), ("morning",) * 2 + ("session_exists",)]
+    )
+    def test_another_parent_or_a_known_child_is_refused(self, parent: str, child: str, reason: str) -> None:
+        view = committed(View(), patch({"cwd": {"tactics": {"a": 1}}}))
+
+        with pytest.raises(Refused) as caught:
+            decide(view, parse_fork(ADA, parent, child))
+        assert caught.value.facts["reason_code"] == reason
+
+    def test_a_forked_child_is_not_imported_into(self) -> None:
+        view = committed(View(), patch({"session": {"tactics": {"a": 1}}}), parse_fork(ADA, "morning", "noon"))
+
+        with pytest.raises(Refused):
+            decide(view, ImportState(Selection(CWD, "noon", SCOPES), {"session": {"tactics": {}}}))
+
+    def test_sessions_belong_to_a_directory(self) -> None:
+        with pytest.raises(InvalidRequest):
+            parse_fork(Selection(None, None, ("global",)), "a", "b")
+
+
 class TestDraft:
     """One transition after another, as one writer sees them."""
 
@@ -237,4 +331,5 @@ def test_an_entry_is_self_contained() -> None:
         "key": "k",
         "digest": hashlib.sha256(b'{"cwd":{"tactics":{"a":1}}}').hexdigest(),
         "history_limit": None,
+        "parent": None,
     }

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from stateward_engine.state.view import in_table_order
+from stateward_engine.state.whole_state import exported
 from stateward_protocol import messages as m
 
 if TYPE_CHECKING:
@@ -13,5 +13,5 @@ if TYPE_CHECKING:
 
 def handle(caller: Caller, _params: m.NoParams) -> m.ExportResult:
     """Answer whole states, as `import_state` takes them."""
-    planes = caller.host.store.view.planes(caller.selection())
-    return m.ExportResult(scopes={scope: in_table_order(found) for scope, found in planes.items()})
+    selection, view = caller.selection(), caller.host.store.view
+    return m.ExportResult(scopes={name: exported(view.scope(selection.identity(name))) for name in selection.wanted})

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from stateward_engine.state.commands import ImportState
-from stateward_engine.state.storable import parse_scopes
+from stateward_engine.state.whole_state import parse_scopes
 
 if TYPE_CHECKING:
     from stateward_daemon.host import Caller

@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias
 
 from stateward_engine.errors import InvalidRequest
-from stateward_engine.json_value import PARAMS, Json, Place, preview
+from stateward_engine.json_value import PARAMS, Json, Place, preview, unstorable
+from stateward_engine.state.storable import unwanted
 from stateward_engine.state.view import HISTORY_LIMIT_MAX
 
 if TYPE_CHECKING:
@@ -53,7 +54,35 @@ class Configure:
     history_limit: int
 
 
-Command: TypeAlias = PatchState | ImportState | Configure
+@dataclass(frozen=True, slots=True)
+class Respond:
+    """Keep an answer in the session; `parse_answer` says who may (state.md section 8.5).
+
+    Attributes:
+        selection: Who answers.
+        text: The answer. An empty one counts as absent everywhere, so it removes the one that is there.
+    """
+
+    selection: Selection
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class ForkSession:
+    """Begin a session with the current state of another one of the same directory (state.md section 12.1).
+
+    Attributes:
+        cwd: Real path of the directory.
+        parent: Id of a session that is known there.
+        child: Id of one that is not.
+    """
+
+    cwd: str
+    parent: str
+    child: str
+
+
+Command: TypeAlias = PatchState | ImportState | Configure | Respond | ForkSession
 
 
 def parse_history_limit(value: Json) -> int:
@@ -74,3 +103,39 @@ def parse_history_limit(value: Json) -> int:
         wanted=wanted,
         example='{"history_limit": 7}',
     )
+
+
+def parse_answer(selection: Selection, text: str, *, active: bool) -> Respond:
+    """Return the command that keeps an answer.
+
+    Raises:
+        InvalidRequest: The client is not in mode active, or the text cannot be stored.
+        UnwantedOwner: It has no session, or does not work with it.
+
+    Source: state.md section 8.5.
+    """
+    place = Place(PARAMS, "text")
+    if not active:
+        raise InvalidRequest(
+            "answers are kept in mode active alone; change the mode of this connection first",
+            wanted="mode active",
+            example='{"mode": "active"}',
+        )
+    if "session" not in selection.wanted:
+        raise unwanted("session", selection.wanted, path=str(place), example='{"text": "the tests pass"}')
+    if problem := unstorable(text):
+        raise InvalidRequest(f"{place} is {problem}; send text that UTF-8 can hold", path=str(place), got=problem)
+    return Respond(selection, text)
+
+
+def parse_fork(selection: Selection, parent: str, child: str) -> ForkSession:
+    """Return the command that forks a session of the client's directory.
+
+    Raises:
+        InvalidRequest: The client has no directory.
+
+    Source: state.md section 12.1.
+    """
+    if selection.cwd is None:
+        raise InvalidRequest("sessions belong to a directory; attach with a cwd first", wanted="an attached cwd")
+    return ForkSession(selection.cwd, parent, child)

@@ -11,15 +11,16 @@ from typing import TYPE_CHECKING, Protocol
 
 from stateward_engine.errors import IdempotencyConflict, Refused, StaleBasis
 from stateward_engine.json_value import PARAMS, Json, Place, canonical
-from stateward_engine.state.commands import Command, Configure, ImportState, PatchState
+from stateward_engine.state.commands import Command, Configure, ForkSession, ImportState, PatchState, Respond
 from stateward_engine.state.ownership import cascade, removal
 from stateward_engine.state.patch import ScopedPatch, apply, net
 from stateward_engine.state.receipt import Stage, patch_receipt
 from stateward_engine.state.transition import Repeat, Transition
 from stateward_engine.state.view import Identity, KeptReceipt, Planes, ReceiptKey, Scope, ScopeName, Selection
+from stateward_engine.state.whole_state import exported
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
 
 
 class Basis(Protocol):
@@ -28,6 +29,10 @@ class Basis(Protocol):
     @property
     def scopes(self) -> Mapping[Identity, Scope]:
         """Return every scope that a transition ever changed, and that of every known session."""
+
+    @property
+    def sessions(self) -> Mapping[str, Mapping[str, str]]:
+        """Return the known sessions of each cwd."""
 
     @property
     def receipts(self) -> Mapping[ReceiptKey, KeptReceipt]:
@@ -54,6 +59,10 @@ def decide(basis: Basis, command: Command) -> Transition | Repeat:
             return _decide_import(basis, command)
         case Configure():
             return _decide_limit(basis, command)
+        case Respond():
+            return _decide_answer(basis, command)
+        case ForkSession():
+            return _decide_fork(basis, command)
 
 
 def revision_of(basis: Basis, selection: Selection) -> str:
@@ -123,6 +132,36 @@ def _decide_limit(basis: Basis, command: Configure) -> Transition | Repeat:
     return Transition(None, None, receipt, history_limit=command.history_limit)
 
 
+def _decide_answer(basis: Basis, command: Respond) -> Transition | Repeat:
+    selection = command.selection
+    identity = selection.identity("session")
+    if basis.scope(identity).planes.get("response", "") == command.text:
+        return Repeat(_changed([]))
+    patches: dict[Identity, Planes] = {identity: {"response": command.text or None}}
+    return Transition(selection.cwd, selection.session, _changed(patches), patches=patches)
+
+
+def _decide_fork(basis: Basis, command: ForkSession) -> Transition:
+    known = basis.sessions.get(command.cwd, {})
+    if command.parent not in known:
+        raise Refused(
+            "parent is no session of this directory; sessions begin with their first change",
+            reason_code="unknown_parent",
+            path=str(Place(PARAMS, "parent")),
+            got=command.parent,
+        )
+    if command.child in known:
+        raise Refused(
+            "child is a session already; choose an id that this directory does not know",
+            reason_code="session_exists",
+            path=str(Place(PARAMS, "child")),
+            got=command.child,
+        )
+    child = Identity("session", command.cwd, command.child)
+    states = {child: exported(basis.scope(Identity("session", command.cwd, command.parent)))}
+    return Transition(command.cwd, command.child, _changed(states), states=states, parent=command.parent)
+
+
 def _receipt_key(command: PatchState) -> ReceiptKey | None:
     if command.idempotency_key is None:
         return None
@@ -150,6 +189,6 @@ def _check_revision(basis: Basis, selection: Selection, expected: str) -> None:
         )
 
 
-def _changed(identities: Mapping[Identity, Planes]) -> dict[str, Json]:
+def _changed(identities: Iterable[Identity]) -> dict[str, Json]:
     """Return the receipt of section 10: changed scopes in precedence order, as commands hold them."""
     return {"changed": [identity.kind for identity in identities]}

@@ -8,8 +8,11 @@ from typing import TYPE_CHECKING, Final
 from stateward_engine.state.history import folded
 from stateward_engine.state.patch import apply
 from stateward_engine.state.view import EMPTY_SCOPE, Change, Identity, KeptReceipt, ReceiptKey, Scope, View
+from stateward_engine.state.whole_state import begun
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from stateward_engine.state.transition import Transition
     from stateward_engine.state.view import Planes
 
@@ -29,18 +32,19 @@ class Draft:
     Attributes:
         sequence: The ledger sequence of the last applied transition.
         scopes: Every scope that a transition ever changed, and that of every known session.
+        sessions: For each cwd, its session ids and when each was last changed.
         receipts: The kept answers of keyed mutations, oldest first.
         history_limit: The store's setting.
     """
 
-    __slots__ = ("_finished", "_own_sessions", "_sessions", "history_limit", "receipts", "scopes", "sequence")
+    __slots__ = ("_finished", "_own_sessions", "history_limit", "receipts", "scopes", "sequence", "sessions")
 
     def __init__(self, view: View) -> None:
         self.sequence = view.sequence
         self.history_limit = view.history_limit
         self.scopes: dict[Identity, Scope] = dict(view.scopes)
         self.receipts: dict[ReceiptKey, KeptReceipt] = dict(view.receipts)
-        self._sessions = dict(view.sessions)
+        self.sessions: dict[str, Mapping[str, str]] = dict(view.sessions)
         # By cwd, those inner mappings that this draft has copied and may change.
         self._own_sessions: dict[str, dict[str, str]] = {}
         self._finished = False
@@ -66,8 +70,10 @@ class Draft:
             self._name_session(transition.cwd, transition.session, at, sequence)
         for identity, patch in transition.patches.items():
             self.scopes[identity] = self._advanced(self.scope(identity), patch, sequence)
-        for identity, planes in transition.states.items():
-            self.scopes[identity] = Scope(planes, self.scope(identity).revision + 1, since=sequence)
+        for identity, state in transition.states.items():
+            # A fork is an origin like an import, and its child has not changed since.
+            revision = self.scope(identity).revision + (0 if transition.parent is not None else 1)
+            self.scopes[identity] = begun(state, revision=revision, since=sequence)
         if transition.receipt_key is not None and transition.digest is not None:
             self._keep_receipt(transition.receipt_key, KeptReceipt(transition.digest, transition.receipt))
         if transition.history_limit is not None:
@@ -77,7 +83,7 @@ class Draft:
     def finish(self) -> View:
         """Return the view with every applied transition; the draft takes no more of them."""
         self._finished = True
-        return View(self.sequence, self.scopes, self._sessions, self.receipts, self.history_limit)
+        return View(self.sequence, self.scopes, self.sessions, self.receipts, self.history_limit)
 
     def _advanced(self, scope: Scope, patch: Planes, sequence: int) -> Scope:
         """Return the scope after a transition changed it, with the change kept."""
@@ -100,8 +106,8 @@ class Draft:
         self.scopes.setdefault(Identity("session", cwd, session), Scope(since=sequence - 1))
         own = self._own_sessions.get(cwd)
         if own is None:
-            own = self._own_sessions[cwd] = dict(self._sessions.get(cwd, {}))
-            self._sessions[cwd] = own
+            own = self._own_sessions[cwd] = dict(self.sessions.get(cwd, {}))
+            self.sessions[cwd] = own
         own[session] = at
 
     def _keep_receipt(self, key: ReceiptKey, kept: KeptReceipt) -> None:

@@ -21,7 +21,7 @@ from stateward_engine.state.paths import Member, Path, Root, bind, lone_plane, p
 from stateward_engine.state.references import REF, relative
 from stateward_engine.state.resolve import call, resolve
 from stateward_engine.state.storable import unwanted
-from stateward_engine.state.view import PLANES, in_table_order
+from stateward_engine.state.view import in_table_order
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -190,7 +190,7 @@ def _outline(view: View, selection: Selection, path: Path) -> tuple[Json, Json]:
     kind = kind_of(value)
     if isinstance(value, dict):
         present = keys(layers)
-        ordered = sorted(present) if path.selectors else [plane for plane in PLANES if plane in present]
+        ordered = sorted(present) if path.selectors else list(in_table_order(dict.fromkeys(present)))
         kinds: Json = {name: kind_of(member(layers, name)[-1]) for name in ordered}
         return {"type": kind, "size": len(ordered)}, kinds
     if isinstance(value, list):

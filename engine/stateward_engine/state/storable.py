@@ -6,12 +6,13 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, cast
 
-from stateward_engine.errors import InvalidRequest, UnwantedOwner
-from stateward_engine.json_value import PARAMS, Json, Place, describe, encodable, in_order, preview, unstorable
-from stateward_engine.state.view import PLANES, SCOPES, Planes, ScopeName
+from stateward_engine.errors import UnwantedOwner
+from stateward_engine.json_value import Json, Place, encodable, unstorable
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
+
+    from stateward_engine.state.view import ScopeName
 
 # A value is walked recursively, so its depth is our stack depth; every host bounds that somewhere.
 DEPTH_MAX: Final = 256
@@ -20,9 +21,7 @@ DEPTH_MAX: Final = 256
 SELECTOR_KEY: Final = re.compile(r"\[[0-9:.+-]*\]")
 CANONICAL_SELECTOR_KEY: Final = re.compile(r"\[(?:0|[1-9][0-9]*)\]")
 
-IMPORT: Final = Place(PARAMS, "scopes")
 _STORABLE: Final = "a finite number, an integer within 2^53-1, or text that UTF-8 can hold"
-_IMPORT_EXAMPLE: Final = '{"scopes": {"cwd": {"tactics": {"next": "read the log"}}}}'
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,40 +69,24 @@ def flaw_of(container: Json, place: Place, *, patching: bool, depth: int = 1) ->
     else:
         patching, children = False, enumerate(cast("list[Json]", container))
     for step, child in children:
-        if isinstance(child, (dict, list)):
-            if flaw := flaw_of(child, Place(place, step), patching=patching, depth=depth + 1):
-                return flaw
         # A large array is mostly scalars in order, for which no place is built.
-        elif problem := unstorable(child):
-            return Flaw(Place(place, step), problem, _STORABLE)
-        elif child is None and not patching:
-            return Flaw(Place(place, step), "null", "a value, since null only deletes a key of an object")
+        if isinstance(child, (dict, list)):
+            flaw = flaw_of(child, Place(place, step), patching=patching, depth=depth + 1)
+        elif unstorable(child) or (child is None and not patching):
+            flaw = flaw_of_scalar(child, Place(place, step))
+        else:
+            continue
+        if flaw:
+            return flaw
     return None
 
 
-def parse_scopes(scopes: Json, wanted: Sequence[ScopeName]) -> dict[ScopeName, Planes]:
-    """Return the whole states of an import, in precedence order.
-
-    Args:
-        scopes: From the client: an object from scope names to objects of planes. Planes may be empty, and every scope
-            may have a `response`.
-        wanted: The owners of this client.
-
-    Raises:
-        InvalidRequest: No such object, a plane that is not part of the model, or a value that cannot be stored.
-        UnwantedOwner: A scope that is not wanted.
-
-    Source: protocol.md section 3, `import_state`.
-    """
-    if not isinstance(scopes, dict):
-        raise _not_importable(Flaw(IMPORT, preview(scopes), "an object from scope names to their planes"))
-    for name in scopes:
-        if name not in SCOPES:
-            raise _not_importable(Flaw(Place(IMPORT, name), "no scope", f"one of {', '.join(SCOPES)}"))
-        if name not in wanted:
-            example = _IMPORT_EXAMPLE.replace("cwd", wanted[0])
-            raise unwanted(name, wanted, path=str(Place(IMPORT, name)), example=example)
-    return {name: _whole_planes(scopes[name], Place(IMPORT, name)) for name in SCOPES if name in scopes}
+def flaw_of_scalar(scalar: Json, place: Place) -> Flaw | None:
+    """Return why a scalar cannot become state, or `None`."""
+    if scalar is None:
+        return Flaw(place, "null", "a value, since null only deletes a key of an object")
+    problem = unstorable(scalar)
+    return Flaw(place, problem, _STORABLE) if problem else None
 
 
 def unwanted(owner: str, wanted: Sequence[ScopeName], *, path: str, example: str) -> UnwantedOwner:
@@ -121,32 +104,6 @@ def unwanted(owner: str, wanted: Sequence[ScopeName], *, path: str, example: str
         got=owner,
         wanted=", ".join(wanted),
         example=example,
-    )
-
-
-def _whole_planes(planes: Json, place: Place) -> Planes:
-    if not isinstance(planes, dict):
-        raise _not_importable(Flaw(place, describe(planes), "an object of planes"))
-    for name, plane in planes.items():
-        if flaw := _flaw_of_plane(name, plane, Place(place, name)):
-            raise _not_importable(flaw)
-    return cast("Planes", in_order(planes))
-
-
-def _flaw_of_plane(name: str, plane: Json, place: Place) -> Flaw | None:
-    if name not in PLANES:
-        return Flaw(place, "no plane", f"one of {', '.join(PLANES)}")
-    if name == "response":
-        problem = unstorable(plane) if isinstance(plane, str) else describe(plane)
-        return Flaw(place, problem, "a string that UTF-8 can hold") if problem else None
-    if not isinstance(plane, dict):
-        return Flaw(place, describe(plane), "an object")
-    return flaw_of(plane, place, patching=False)
-
-
-def _not_importable(flaw: Flaw) -> InvalidRequest:
-    return InvalidRequest(
-        str(flaw), path=str(flaw.place), got=flaw.got, wanted=flaw.wanted, example=flaw.example or _IMPORT_EXAMPLE
     )
 
 

@@ -40,6 +40,7 @@ class Transition:
         receipt_key: Under which the receipt is kept, or `None`.
         digest: SHA-256 of the authored patch, hexadecimal; set with `receipt_key`.
         history_limit: The new setting, or `None`.
+        parent: The session whose state a fork begins with, or `None`; then `states` has that of `session`.
 
     Invariant: every scope belongs to `cwd` and `session`, so an entry names scopes by their word alone.
     """
@@ -52,6 +53,7 @@ class Transition:
     receipt_key: ReceiptKey | None = None
     digest: str | None = None
     history_limit: int | None = None
+    parent: str | None = None
 
     def to_entry(self, at: str) -> dict[str, Json]:
         """Return the journal entry: a self-contained JSON object.
@@ -71,6 +73,7 @@ class Transition:
             "key": self.receipt_key.key if self.receipt_key else None,
             "digest": self.digest,
             "history_limit": self.history_limit,
+            "parent": self.parent,
         }
 
 
@@ -97,4 +100,5 @@ def from_entry(entry: Mapping[str, Any]) -> Transition:
         receipt_key=None if key is None else ReceiptKey(cwd, session, key),
         digest=entry["digest"],
         history_limit=entry["history_limit"],
+        parent=entry["parent"],
     )

@@ -30,12 +30,16 @@ HISTORY_LIMIT_MAX: Final = 100
 
 
 def in_table_order(planes: Planes) -> dict[str, Json]:
-    """Return planes in the order of answers (state.md section 2.2).
+    """Return planes in the order of answers, what else there is after them (state.md sections 2.2 and 13).
 
-    >>> list(in_table_order({"lazy": {}, "tactics": {}}))
-    ['tactics', 'lazy']
+    >>> list(in_table_order({"board": {}, "lazy": {}, "tactics": {}}))
+    ['tactics', 'lazy', 'board']
     """
-    return {plane: planes[plane] for plane in PLANES if plane in planes}
+    return {plane: planes[plane] for plane in sorted(planes, key=_rank)}
+
+
+def _rank(name: str) -> tuple[int, str]:
+    return (PLANES.index(name) if name in PLANES else len(PLANES), name)
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,16 +105,18 @@ class Scope:
     Every value has its keys in canonical order, so that an answer can share it.
 
     Attributes:
-        planes: The present planes and their values. Never changed in place.
+        planes: The present planes and their values, and beside them those of declared roots. Never changed in place.
         revision: Counts the accepted transitions that changed this scope, from 0.
         since: The ledger sequence that the oldest known planes include: nothing is known of earlier ones.
         changes: The kept changes after `since`, oldest first, at most as many as the history limit.
+        declarations: Of each external root, by name, what was imported with it.
     """
 
     planes: Planes = field(default_factory=dict)
     revision: int = 0
     since: int = 0
     changes: tuple[Change, ...] = ()
+    declarations: Mapping[str, Json] = field(default_factory=dict)
 
     def at(self, sequence: int) -> Planes:
         """Return the planes as they were when the ledger had come to `sequence`, which is not before `since`."""
