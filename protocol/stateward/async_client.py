@@ -140,6 +140,25 @@ class AsyncClient:
         params = {"patch": patch, "idempotency_key": key, "if_revision": if_revision}
         return await self._perform("patch_state", m.PatchReceipt, params)
 
+    async def baseline(self) -> m.BaselineResult:
+        """Take what a run starts with: hot state, and where lazy state is."""
+        return await self._perform("baseline", m.BaselineResult)
+
+    async def respond(self, text: str) -> m.ChangedResult:
+        """Keep an answer as the session's response, in mode active."""
+        return await self._perform("respond", m.ChangedResult, {"text": text})
+
+    async def set_mode(self, mode: m.Mode) -> m.SetModeResult:
+        """Change the mode of the connection, and of those after it."""
+        answer = await self._perform("set_mode", m.SetModeResult, {"mode": mode})
+        if self._attachment is not None:
+            self._attachment["mode"] = mode
+        return answer
+
+    async def fork_session(self, parent: str, child: str) -> m.ChangedResult:
+        """Begin a session with the current state of another one."""
+        return await self._perform("fork_session", m.ChangedResult, {"parent": parent, "child": child})
+
     async def state_status(self) -> m.StateStatusResult:
         """Ask for revisions and health of the wanted scopes."""
         return await self._perform("state_status", m.StateStatusResult)
@@ -152,9 +171,9 @@ class AsyncClient:
         """Take the stored states of the wanted scopes."""
         return await self._perform("export_state", m.ExportResult)
 
-    async def import_state(self, scopes: Mapping[m.Owner, Any]) -> m.PatchReceipt:
+    async def import_state(self, scopes: Mapping[m.Owner, Any]) -> m.ChangedResult:
         """Put whole states into scopes that nothing ever changed."""
-        return await self._perform("import_state", m.PatchReceipt, {"scopes": scopes})
+        return await self._perform("import_state", m.ChangedResult, {"scopes": scopes})
 
     # -- goal documents --
 

@@ -101,6 +101,25 @@ class Client:
         params = {"patch": patch, "idempotency_key": key, "if_revision": if_revision}
         return self._perform("patch_state", m.PatchReceipt, params)
 
+    def baseline(self) -> m.BaselineResult:
+        """Take what a run starts with: hot state, and where lazy state is."""
+        return self._perform("baseline", m.BaselineResult)
+
+    def respond(self, text: str) -> m.ChangedResult:
+        """Keep an answer as the session's response, in mode active."""
+        return self._perform("respond", m.ChangedResult, {"text": text})
+
+    def set_mode(self, mode: m.Mode) -> m.SetModeResult:
+        """Change the mode of the connection, and of those after it."""
+        answer = self._perform("set_mode", m.SetModeResult, {"mode": mode})
+        if self._attachment is not None:
+            self._attachment["mode"] = mode
+        return answer
+
+    def fork_session(self, parent: str, child: str) -> m.ChangedResult:
+        """Begin a session with the current state of another one."""
+        return self._perform("fork_session", m.ChangedResult, {"parent": parent, "child": child})
+
     def state_status(self) -> m.StateStatusResult:
         """Ask for revisions and health of the wanted scopes."""
         return self._perform("state_status", m.StateStatusResult)
@@ -113,9 +132,9 @@ class Client:
         """Take the stored states of the wanted scopes."""
         return self._perform("export_state", m.ExportResult)
 
-    def import_state(self, scopes: Mapping[m.Owner, Any]) -> m.PatchReceipt:
+    def import_state(self, scopes: Mapping[m.Owner, Any]) -> m.ChangedResult:
         """Put whole states into scopes that nothing ever changed."""
-        return self._perform("import_state", m.PatchReceipt, {"scopes": scopes})
+        return self._perform("import_state", m.ChangedResult, {"scopes": scopes})
 
     # -- goal documents --
 

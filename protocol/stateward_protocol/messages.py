@@ -194,8 +194,9 @@ class PatchStateParams(StrictParams, frozen=True):
 class StateUpdates(Result, frozen=True):
     """What a writer cannot know from its own patch; absent members have nothing to tell.
 
-    `cascaded` are the paths that the deletion of intents cleared. `effective` are places of the hot effective view, each
-    with its `path` of keys and array positions and its `value`, or `deleted`. `lazy_navigation` is as in `baseline`.
+    `cascaded` are the paths that the deletion of intents cleared. `effective` are places of the hot effective view,
+    each with its `path` of keys and array positions and its `value`, or `deleted`. `lazy_navigation` is as in
+    `baseline`.
     """
 
     cascaded: list[str] | UnsetType = UNSET

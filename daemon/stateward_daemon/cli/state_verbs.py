@@ -20,7 +20,7 @@ from stateward_protocol.strict_json import Unsendable, decode
 if TYPE_CHECKING:
     from argparse import Namespace
 
-    from stateward_protocol.messages import PatchReceipt
+    from stateward_protocol.messages import ChangedResult, PatchReceipt
 
 _INDENT: Final = 2
 _PRIVATE_FILE: Final = 0o600
@@ -47,12 +47,35 @@ def read(options: Namespace) -> int:
 
 
 def patch(options: Namespace) -> int:
-    """Merge a patch and print which scopes changed."""
+    """Merge a patch; print which scopes changed, and what the patch alone does not say."""
     body = sys.stdin.buffer.read() if options.patch == "-" else os.fsencode(options.patch)
     content = _json_of(body)
     with open_client(options, changes=True) as client:
         receipt = client.patch_state(content, idempotency_key=options.idempotency_key, if_revision=options.if_revision)
-    return _show_receipt(receipt, options)
+    _show_changed(receipt, options)
+    if not options.json and receipt.state_updates:
+        show_json(msgspec.to_builtins(receipt.state_updates), indent=_INDENT)
+    return EXIT_OK
+
+
+def baseline(options: Namespace) -> int:
+    """Print what a run starts with."""
+    with open_client(options) as client:
+        found = msgspec.to_builtins(client.baseline())
+    show_json(found, indent=None if options.json else _INDENT)
+    return EXIT_OK
+
+
+def respond(options: Namespace) -> int:
+    """Keep an answer in the session."""
+    with open_client(options) as client:
+        return _show_changed(client.respond(options.text), options)
+
+
+def fork(options: Namespace) -> int:
+    """Begin a session with the state of another one."""
+    with open_client(options) as client:
+        return _show_changed(client.fork_session(options.parent, options.child), options)
 
 
 def browse(options: Namespace) -> int:
@@ -134,7 +157,7 @@ def import_(options: Namespace) -> int:
         raise UsageFault('a file to import is an object with "scopes", as stateward export writes it')
     with open_client(options, changes=True) as client:
         receipt = client.import_state(states["scopes"])
-    return _show_receipt(receipt, options)
+    return _show_changed(receipt, options)
 
 
 # -- shared ----------------------------------------------------------------------------------------------------------
@@ -163,7 +186,7 @@ def _complaint(body: bytes, message: str) -> str:
     return message.replace("the frame", "the given text")
 
 
-def _show_receipt(receipt: PatchReceipt, options: Namespace) -> int:
+def _show_changed(receipt: PatchReceipt | ChangedResult, options: Namespace) -> int:
     if options.json:
         show_json(msgspec.to_builtins(receipt))
     else:

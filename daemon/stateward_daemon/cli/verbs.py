@@ -90,6 +90,15 @@ def _patch(parser: VerbParser) -> None:
     )
 
 
+def _respond(parser: VerbParser) -> None:
+    parser.add_argument("text", metavar="TEXT")
+
+
+def _fork(parser: VerbParser) -> None:
+    parser.add_argument("parent", metavar="PARENT")
+    parser.add_argument("child", metavar="CHILD")
+
+
 def _browse(parser: VerbParser) -> None:
     parser.add_argument("path", metavar="[PATH]", nargs="?")
 
@@ -175,6 +184,27 @@ VERBS: Final[dict[str, Verb]] = {
             'else replaces. Pass "-" to read the JSON from standard input.',
             """stateward patch '{"cwd": {"tactics": {"next": "run the tests"}}}'""",
             (_patch, *_STATE),
+        ),
+        Verb(
+            "baseline",
+            "state_verbs:baseline",
+            "Show what a run starts with: hot state, and where lazy state is.",
+            "stateward baseline",
+            _STATE,
+        ),
+        Verb(
+            "respond",
+            "state_verbs:respond",
+            "Keep an answer as the response of the session.",
+            "stateward respond 'the tests pass' --session s1",
+            (_respond, *_STATE),
+        ),
+        Verb(
+            "fork",
+            "state_verbs:fork",
+            "Begin a session with the current state of another one of the same directory.",
+            "stateward fork s1 s2",
+            (_fork, *_STATE),
         ),
         Verb(
             "browse",
