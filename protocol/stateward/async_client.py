@@ -151,8 +151,9 @@ class AsyncClient:
     async def set_mode(self, mode: m.Mode) -> m.SetModeResult:
         """Change the mode of the connection, and of those after it."""
         answer = await self._perform("set_mode", m.SetModeResult, {"mode": mode})
-        if self._attachment is not None:
+        if self._attachment is not None and self.attached is not None:
             self._attachment["mode"] = mode
+            self.attached = msgspec.structs.replace(self.attached, mode=mode)
         return answer
 
     async def fork_session(self, parent: str, child: str) -> m.ChangedResult:

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Self, TypeVar
 
+import msgspec
+
 from stateward import calls
 from stateward.calls import CLIENT_NAME
 from stateward_protocol import messages as m
@@ -112,8 +114,9 @@ class Client:
     def set_mode(self, mode: m.Mode) -> m.SetModeResult:
         """Change the mode of the connection, and of those after it."""
         answer = self._perform("set_mode", m.SetModeResult, {"mode": mode})
-        if self._attachment is not None:
+        if self._attachment is not None and self.attached is not None:
             self._attachment["mode"] = mode
+            self.attached = msgspec.structs.replace(self.attached, mode=mode)
         return answer
 
     def fork_session(self, parent: str, child: str) -> m.ChangedResult:

@@ -189,6 +189,12 @@ class TestReading:
             assert printed.out.replace("\n", "").isprintable()
             assert printed.json in (hostile, {"value": hostile})
 
+    def test_a_baseline_is_printed_whole(self, run: Any, serve: Any) -> None:
+        answer = {"state": {"tactics": {"a": 1}}, "lazy_navigation": {"available": False, "path": "effective.lazy"}}
+        serve(lambda message: result(message, answer))
+
+        assert run("baseline").json == run("baseline", "--json").json == answer
+
     def test_browsing_shows_keys_kinds_and_how_to_go_on(self, run: Any, serve: Any) -> None:
         answer = {"meta": {"type": "object", "size": 3}, "keys": {"a.md": "string", "rules": "array", "工作": "object"}}
         stand_in = serve(lambda message: result(message, answer))
@@ -241,6 +247,23 @@ class TestWriting:
             "idempotency_key": "k",
             "if_revision": "C1",
         }
+
+    def test_what_a_patch_does_not_say_itself_is_printed(self, run: Any, serve: Any) -> None:
+        updates = {"cascaded": ["cwd.lazy.plan"], "effective": [{"path": ["intents", "x"], "deleted": True}]}
+        serve(lambda message: result(message, {"changed": ["cwd"], "state_updates": updates}))
+        patch = ("patch", '{"cwd": {"intents": {"x": null}}}')
+
+        first, _, rest = run(*patch).out.partition("\n")
+        assert (first, json.loads(rest)) == ("changed cwd", updates)
+        assert run(*patch, "--json").json == {"changed": ["cwd"], "state_updates": updates}
+
+    def test_an_answer_and_a_fork_say_what_changed(self, run: Any, serve: Any) -> None:
+        stand_in = serve(lambda message: result(message, {"changed": ["session"]}))
+
+        assert run("respond", "the tests pass", "--session", "s1").out == "changed session\n"
+        assert run("fork", "s1", "s2", "--json").json == {"changed": ["session"]}
+        assert params_of(stand_in, "respond") == {"text": "the tests pass"}
+        assert params_of(stand_in, "fork_session") == {"parent": "s1", "child": "s2"}
 
     def test_a_patch_is_read_from_standard_input(self, run: Any, serve: Any, monkeypatch: pytest.MonkeyPatch) -> None:
         stand_in = serve(lambda message: result(message, {"changed": []}))

@@ -45,6 +45,9 @@ WRONG_CALLS: Final[list[tuple[str, dict[str, Any], str, dict[str, Any]]]] = [
     ("patch_state", {"patch": {"cwd": {"tactics": {"x": 1}}}, "edits": []}, "invalid_request", {"got": "edits"}),
     ("patch_state", {"patch": {"cwd": {"tactics": {"x": 1}}}, "if_revision": "G9/C9/S9"}, "stale_basis", {}),
     ("import_state", {"scopes": {"cwd": {"tactics": {}}}}, "refused", {"reason_code": "scope_not_empty"}),
+    ("respond", {"text": 1}, "invalid_request", {"path": "$.params.text"}),
+    ("set_mode", {"mode": "loud"}, "invalid_request", {"path": "$.params.mode"}),
+    ("fork_session", {"parent": "nobody", "child": "s9"}, "refused", {"reason_code": "unknown_parent"}),
     ("goal_projection", {}, "invalid_request", {"path": "$.params.path"}),
     ("goal_projection", {"path": "/nowhere/ACTIVE_GOAL_STATE.md"}, "missing_path", {}),
     ("goal_projection", {"text": "---\nopen: yes\n"}, "unsafe_document", {"line": 1}),
@@ -209,6 +212,43 @@ def test_a_repeat_with_its_key_gets_the_first_answer(start: Callable[..., Daemon
         with pytest.raises(Refused) as refused:
             wire.call("patch_state", other)
         assert refused.value.category == "idempotency_conflict"
+
+
+def test_history_survives_a_restart_and_is_counted(daemon: Daemon) -> None:
+    """SF-179: reload attaches the current memory of the session, and does not rewind it."""
+    with daemon.agent() as wire:
+        for n in range(3):
+            wire.call("patch_state", {"patch": {"cwd": {"tactics": {"n": n}}}})
+    daemon.stop()
+    daemon.start()
+    with daemon.agent() as wire:
+        assert wire.call("read_state", {"paths": ["cwd.tactics.n", "cwd[2].tactics.n"]}) == {"value": [2, 0]}
+        assert wire.call("read_state", {"path": "cwd[1]", "projection": "patch"}) == {"patch": {"tactics": {"n": 1}}}
+        assert wire.call("state_status")["boundaries"] == 4
+
+
+def test_a_mode_belongs_to_its_connection(daemon: Daemon) -> None:
+    with daemon.agent() as wire, daemon.agent() as other:
+        wire.call("respond", {"text": "done"})
+        assert wire.call("set_mode", {"mode": "passive"}) == {"mode": "passive"}
+        assert wire.call("baseline")["state"] == {}
+        assert other.call("baseline")["state"] == {"response": "done"}
+        wire.call("set_mode", {"mode": "off"})
+        for method, params in (("baseline", {}), ("read_state", {"path": "cwd"}), ("respond", {"text": "x"})):
+            with pytest.raises(Refused) as refused:
+                wire.call(method, params)
+            assert refused.value.category == "invalid_request"
+        wire.call("set_mode", {"mode": "active"})
+        assert wire.call("baseline")["state"] == {"response": "done"}
+
+
+def test_a_fork_begins_where_its_parent_is(daemon: Daemon) -> None:
+    with daemon.agent("parent") as wire:
+        wire.call("patch_state", {"patch": {"session": {"tactics": {"n": 1}}}})
+        assert wire.call("fork_session", {"parent": "parent", "child": "child"}) == {"changed": ["session"]}
+    with daemon.agent("child") as wire:
+        assert wire.call("read_state", {"path": "session.tactics.n"}) == {"value": 1}
+        assert wire.call("state_status")["boundaries"] == 1
 
 
 def test_a_revision_guards_a_patch(daemon: Daemon) -> None:

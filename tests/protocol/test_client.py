@@ -163,6 +163,17 @@ class TestAttaching:
         assert attachments[0] == attachments[1]
         assert [number for number, _ in stand_in.received] == [0, 0, 1, 1]
 
+    def test_a_lost_connection_is_attached_in_the_mode_that_was_set(self, serve: Any, connect: Any) -> None:
+        answer = once(HANG_UP, lambda message: result(message, {"value": 1}))
+        stand_in = serve(lambda m: result(m, {"mode": "passive"}) if m["method"] == "set_mode" else answer(m))
+        with connect(session="s1", cwd="/") as client:
+            client.set_mode("passive")
+            assert client.attached.mode == "passive"
+            client.read_state("cwd.tactics")
+
+        modes = [message["params"]["mode"] for _, message in stand_in.received if message["method"] == "attach"]
+        assert modes == ["active", "passive"]
+
 
 def sent(stand_in: StandIn, method: str) -> list[Any]:
     return [message["params"] for _, message in stand_in.received if message["method"] == method]

@@ -39,6 +39,27 @@ class TestBounds:
             asked({"tactics": {"many": [*["x"] * (VISITED_MAX - 2), "$cwd.lazy.gone"]}})
 
 
+class TestMentions:
+    """state.md, section 5: the examples of its rule (SF-045)."""
+
+    @pytest.mark.parametrize(
+        ("text", "found"),
+        [
+            ("see $cwd.lazy.x.", ["cwd.lazy.x"]),
+            ("($cwd.lazy.x)", ["cwd.lazy.x"]),
+            ("$cwd.lazy.x[0]", ["cwd.lazy.x[0]"]),
+            ("$lazy.m[0:2].x", ["lazy.m[0:2]"]),
+            ("US$cwd.lazy.x", []),
+            ("$$cwd.lazy.x", []),
+            ("$cwd.lazy.x[oops]", []),
+            ("$cwd.lazy.x$", ["cwd.lazy.x$"]),
+            ("$cwd[1][0]", []),
+        ],
+    )
+    def test_a_mention_is_the_longest_path_or_nothing(self, text: str, found: list[str]) -> None:
+        assert [path.source for path in mentions(text)] == found
+
+
 pieces = st.sampled_from(
     ["$", "cwd", "lazy", "effective", ".", "a", "[", "]", "0", "1", ":", "..", "-", " ", "é", "[0]", "[1:2]", ".b"]
 )

@@ -13,7 +13,7 @@ from operator import is_
 from typing import TYPE_CHECKING, Final
 
 from stateward_engine.errors import MalformedPath
-from stateward_engine.state.paths import NAME, NUMBER, ROOTS, Member, parse
+from stateward_engine.state.paths import NAME, NUMBER, ROOTS, parse
 from stateward_engine.state.view import PLANES
 
 if TYPE_CHECKING:
@@ -63,13 +63,10 @@ def relative(value: Json, owner: ScopeName, *, referring: bool = False) -> Json:
     """
 
     def shorten(text: str) -> str:
-        path = address(text)
-        if path is None or path.root != owner or path.indexed or not path.selectors:
-            return text
-        match path.selectors[0]:
-            case Member(plane) if plane in PLANES:
-                return text.removeprefix(f"{owner}.")
-        return text
+        # What is left is unscoped exactly where the name stood before a plane and had no temporal index.
+        shorter = text.removeprefix(f"{owner}.")
+        path = address(shorter)
+        return shorter if path is not None and path.root is None else text
 
     return shorten(value) if referring and isinstance(value, str) else _rewritten(value, shorten)
 
