@@ -60,7 +60,7 @@ class AttachParams(Params, frozen=True):
     `session` is the id of a session in that directory, and needs `cwd`.
     `wanted` defaults to `global`, plus `cwd` and `session` where they are given.
     `mode` belongs to the connection: with `off` it can neither read nor change state; the other methods stay.
-    The daemon treats `active` and `passive` alike; they are for the client to tell its own connections apart.
+    In `passive` the baseline leaves out answers, and `respond` is refused; reads and patches are the same in both.
     """
 
     client: ClientInfo

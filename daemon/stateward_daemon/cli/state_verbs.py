@@ -68,13 +68,13 @@ def baseline(options: Namespace) -> int:
 
 def respond(options: Namespace) -> int:
     """Keep an answer in the session."""
-    with open_client(options) as client:
+    with open_client(options, changes=True) as client:
         return _show_changed(client.respond(options.text), options)
 
 
 def fork(options: Namespace) -> int:
     """Begin a session with the state of another one."""
-    with open_client(options) as client:
+    with open_client(options, changes=True) as client:
         return _show_changed(client.fork_session(options.parent, options.child), options)
 
 
