@@ -17,6 +17,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Final
 
 from stateward.printable import printable
+from stateward_daemon.exits import EXIT_FINDINGS, EXIT_OK, EXIT_UNAVAILABLE
 from stateward_daemon.replay import Replay, head_of, restart_notice
 from stateward_protocol.errors import WireError
 from stateward_protocol.framing import FrameReader, Framing, frame
@@ -24,9 +25,6 @@ from stateward_protocol.framing import FrameReader, Framing, frame
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
-EXIT_OK: Final = 0
-EXIT_FAILED: Final = 1
-EXIT_UNAVAILABLE: Final = 3
 
 # A daemon that dies on what this editor sends would be started and killed for ever.
 LOSSES_MAX: Final = 5
@@ -82,10 +80,10 @@ class Bridge:
             self._carry_to_editor()
         except Lost as lost:
             sys.stderr.write(f"stateward: {printable(str(lost))}\n")
-            return EXIT_FAILED
+            return EXIT_FINDINGS
         except BrokenPipeError:
             # The editor no longer listens, and has no use for a reason.
-            return EXIT_FAILED
+            return EXIT_FINDINGS
         finally:
             self._daemon.close()
         return EXIT_OK

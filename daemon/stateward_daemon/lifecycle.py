@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Final
 from stateward.location import log_path, socket_path
 from stateward_daemon import convert
 from stateward_daemon.connection import Connection
+from stateward_daemon.exits import EXIT_OK, EXIT_UNAVAILABLE
 from stateward_daemon.host import Host
 from stateward_daemon.listen import BACKLOG, Listener
 from stateward_daemon.log import open_log
@@ -35,8 +36,6 @@ if TYPE_CHECKING:
     from stateward_daemon.settings import Settings
     from stateward_engine.store.ledger import Store
 
-EXIT_OK: Final = 0
-EXIT_UNAVAILABLE: Final = 3
 
 # How often the daemon looks whether its socket is still the one that clients reach.
 SOCKET_CHECK_S: Final = 30.0

@@ -10,7 +10,10 @@ import os
 import sys
 from typing import TYPE_CHECKING
 
-from stateward_daemon.cli.exits import (
+from stateward_daemon.cli.printing import complain, print_refusal
+from stateward_daemon.cli.streams import OutputFault, prepare_streams, silence
+from stateward_daemon.cli.verbs import find_verb, is_group, overview
+from stateward_daemon.exits import (
     EXIT_FINDINGS,
     EXIT_INTERRUPTED,
     EXIT_OK,
@@ -19,9 +22,6 @@ from stateward_daemon.cli.exits import (
     UsageFault,
     exit_of,
 )
-from stateward_daemon.cli.printing import complain, print_refusal
-from stateward_daemon.cli.streams import OutputFault, prepare_streams, silence
-from stateward_daemon.cli.verbs import find_verb, is_group, overview
 from stateward_protocol import __version__
 from stateward_protocol.errors import WireError
 

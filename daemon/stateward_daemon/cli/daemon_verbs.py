@@ -13,10 +13,10 @@ import msgspec
 from stateward.location import log_path, read_announcement, socket_path, store_path
 from stateward.start import open_transport
 from stateward.stop import stop_daemon
-from stateward_daemon.cli.exits import EXIT_OK, UsageFault
 from stateward_daemon.cli.printing import health_word, note, show, show_json, show_table
 from stateward_daemon.cli.reach import NOT_RUNNING, open_client
 from stateward_daemon.cli.verbs import DAEMON_SETTINGS
+from stateward_daemon.exits import EXIT_OK, UsageFault
 from stateward_protocol.errors import WireError
 
 if TYPE_CHECKING:

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 import msgspec
 
 from stateward_daemon import convert
-from stateward_daemon.cli.exits import EXIT_FINDINGS, EXIT_OK, UsageFault
 from stateward_daemon.cli.linter import count_line, finding_lines
 from stateward_daemon.cli.printing import note, show, show_json
 from stateward_daemon.documents import read_file
+from stateward_daemon.exits import EXIT_FINDINGS, EXIT_OK, UsageFault
 from stateward_engine.errors import UnsafeDocument
 from stateward_engine.goals.document import read_bytes
 from stateward_protocol.errors import WireError

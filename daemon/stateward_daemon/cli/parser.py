@@ -12,7 +12,7 @@ import shutil
 from typing import TYPE_CHECKING, Final, NoReturn
 
 from stateward.start import TIMEOUT_S
-from stateward_daemon.cli.exits import UsageFault
+from stateward_daemon.exits import UsageFault
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

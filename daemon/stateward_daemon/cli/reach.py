@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Final
 
 import stateward
 from stateward.start import READ_ONLY
-from stateward_daemon.cli.exits import UsageFault
 from stateward_daemon.cli.printing import note
+from stateward_daemon.exits import UsageFault
 from stateward_protocol.errors import WireError
 
 if TYPE_CHECKING:

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any, Final
 import msgspec
 
 from stateward.printable import printable
-from stateward_daemon.cli.exits import EXIT_OK, UsageFault
 from stateward_daemon.cli.printing import health_word, note, show, show_json, show_table
 from stateward_daemon.cli.reach import open_client
+from stateward_daemon.exits import EXIT_OK, UsageFault
 from stateward_protocol.errors import WireError
 from stateward_protocol.strict_json import Unsendable, decode
 

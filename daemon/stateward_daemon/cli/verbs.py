@@ -7,7 +7,6 @@ import importlib
 import shlex
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from stateward_daemon.cli.exits import UsageFault
 from stateward_daemon.cli.parser import (
     VerbParser,
     add_json_option,
@@ -17,6 +16,7 @@ from stateward_daemon.cli.parser import (
     described,
     terminal_width,
 )
+from stateward_daemon.exits import UsageFault
 
 if TYPE_CHECKING:
     from argparse import Namespace

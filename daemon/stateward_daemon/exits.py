@@ -8,6 +8,7 @@ if TYPE_CHECKING:
     from stateward_protocol.errors import WireError
 
 EXIT_OK: Final = 0
+# Findings of a linter, a refusal, or an editor whose session is lost.
 EXIT_FINDINGS: Final = 1
 EXIT_USAGE: Final = 2
 EXIT_UNAVAILABLE: Final = 3
