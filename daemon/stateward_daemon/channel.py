@@ -19,7 +19,7 @@ class Channel(Protocol):
         """Send one JSON body; framing is the connection's."""
 
     def close(self) -> None:
-        """End the connection after what was sent has left."""
+        """Take no further message, and end the connection once every request is answered."""
 
     def work(self, job: Callable[[], Any], done: Callable[[Any], None], failed: Callable[[Exception], None]) -> None:
         """Run `job` in a thread, then `done` with its result or `failed`; no further message is received meanwhile."""

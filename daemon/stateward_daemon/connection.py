@@ -93,12 +93,14 @@ class Connection(asyncio.Protocol):
 
     def eof_received(self) -> bool:
         """Answer what is still open, then end: a client may close its half first and wait for late answers."""
-        self.end()
+        self.close()
         return True
 
     def connection_lost(self, exc: Exception | None) -> None:  # noqa: ARG002 - why it is gone does not matter
         """Clean up."""
         self._ended = True
+        # What is left of a long message must not wait for the garbage collector.
+        self._reader.clear()
         for timer in (self._deadline, self._stalled):
             if timer is not None:
                 timer.cancel()
@@ -177,7 +179,14 @@ class Connection(asyncio.Protocol):
                 failed(error)
             self._go_on()
 
-        self._loop.run_in_executor(None, job).add_done_callback(finish)
+        try:
+            future = self._loop.run_in_executor(None, job)
+        except Exception as error:  # noqa: BLE001 - no thread can be had, for want of descriptors or memory
+            self._working = False
+            failed(error)
+            self._go_on()
+        else:
+            future.add_done_callback(finish)
 
     def _go_on(self) -> None:
         """Take up reading where it was left, when nothing holds it any more."""
@@ -209,15 +218,10 @@ class Connection(asyncio.Protocol):
             if self._ended:
                 self._loop.call_soon(self._end_when_settled)
 
-    def end(self) -> None:
+    def close(self) -> None:
         """Take no further message, and end the connection once every request is answered."""
         self._ended = True
         self._end_when_settled()
-
-    def close(self) -> None:
-        """End the connection after what was sent has left."""
-        self._ended = True
-        self._transport.close()
 
     def _end_when_settled(self) -> None:
         held = self._working or self.paused or self._turn_is_due

@@ -105,7 +105,8 @@ def unknown_method(name: str, names: Iterable[str] = METHODS) -> WireError:
     """Return the refusal of a name that nobody serves, with the nearest of `names`, which somebody does."""
     import difflib  # noqa: PLC0415 - only a wrong call pays for it
 
-    near = difflib.get_close_matches(name.removeprefix(PREFIX), [*names], n=1)
+    # Comparing takes the product of the lengths, and no name of ours is that long.
+    near = difflib.get_close_matches(shortened(name).removeprefix(PREFIX), [*names], n=1)
     suggestion = {"did_you_mean": near[0]} if near else {}
     return WireError("unknown_method", "there is no such method", got=shortened(name), **suggestion)
 

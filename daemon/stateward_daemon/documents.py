@@ -42,7 +42,11 @@ def read_file(path: Path) -> bytes:
         os.close(descriptor)
         raise WireError("invalid_request", "a goal document is a regular file", path=str(path), wanted="regular file")
     with os.fdopen(descriptor, "rb") as file:
-        data = file.read(DOCUMENT_BYTES_MAX + 1)
+        try:
+            data = file.read(DOCUMENT_BYTES_MAX + 1)
+        except OSError as error:
+            reason = os.strerror(error.errno or 0)
+            raise WireError("invalid_request", f"the file cannot be read: {reason}", path=str(path)) from None
     if len(data) > DOCUMENT_BYTES_MAX:
         raise WireError(
             "too_large",

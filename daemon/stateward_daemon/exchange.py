@@ -10,7 +10,15 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from stateward_daemon import convert, dispatch
-from stateward_protocol.envelope import Answer, Call, encode_error, encode_result, read_message, request_id
+from stateward_protocol.envelope import (
+    Answer,
+    Call,
+    encode_error,
+    encode_result,
+    is_notification,
+    read_message,
+    request_id,
+)
 from stateward_protocol.errors import WireError, shortened
 from stateward_protocol.methods import Kind, Method
 from stateward_protocol.strict_json import Unsendable, without_surrogates
@@ -50,7 +58,8 @@ class Exchange:
         try:
             envelope = read_message(message)
         except WireError as error:
-            self._channel.send(encode_error(request_id(message), error))
+            if not is_notification(message):
+                self._channel.send(encode_error(request_id(message), error))
             return
         if isinstance(envelope, Answer):
             if self._lsp is not None:
@@ -69,7 +78,7 @@ class Exchange:
             # An editor's text may hold half a surrogate pair. Dropping the edit would lose its text for good, and the
             # replacement character is as long in every encoding, so positions stay right.
             self.receive(without_surrogates(error.message))
-        else:
+        elif not is_notification(error.message):
             identifier = None if error.path == "$.id" else request_id(error.message)
             self._channel.send(encode_error(identifier, error.refusal()))
 

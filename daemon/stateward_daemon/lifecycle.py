@@ -179,7 +179,7 @@ class Daemon:
         # The writer's last answers were handed to the loop before `drain` returned, so they are sent by now.
         self._all_gone.clear()
         for connection in list(self._connections):
-            connection.end()
+            connection.close()
         if self._connections:
             with suppress(TimeoutError):
                 await asyncio.wait_for(self._all_gone.wait(), FLUSH_S)

@@ -24,8 +24,8 @@ _SOCKET_MODE: Final = 0o600
 class Listener:
     """A bound and listening Unix socket.
 
-    Invariant: the caller holds the store's life lock. Only so is a socket file that is already there stale by proof,
-    and replacing it takes no other daemon's clients away.
+    Invariant: the caller holds the store's life lock, so no daemon of this store is behind a socket that is already
+    there; and one that another daemon listens on is not replaced, so nobody's clients are taken away.
     """
 
     def __init__(self, path: Path) -> None:
@@ -86,11 +86,18 @@ def _identity(path: Path) -> tuple[int, int] | None:
 
 
 def _refuse_foreign(path: Path) -> None:
-    """Refuse to replace what is not a socket of ours: a mistyped path must not cost somebody a file."""
+    """Refuse to replace what is no stale socket of ours.
+
+    A mistyped path must not cost somebody a file, and a daemon of another store may have been given the same path.
+    """
     with contextlib.suppress(FileNotFoundError):
         facts = path.lstat()
         if not stat.S_ISSOCK(facts.st_mode) or facts.st_uid != os.geteuid():
             raise OSError(errno.EEXIST, "something else is there")
+        with socket.socket(socket.AF_UNIX) as visitor:
+            visitor.setblocking(False)
+            if visitor.connect_ex(os.fspath(path)) in (0, errno.EAGAIN):
+                raise OSError(errno.EADDRINUSE, "the daemon of another store listens there")
 
 
 def _no_socket(path: Path, error: OSError) -> WireError:

@@ -45,9 +45,9 @@ class JsonLines(logging.Formatter):
 
 class _PrivateFile(RotatingFileHandler):
     def _open(self):  # type: ignore[no-untyped-def] # noqa: ANN202 - typeshed names the stream type differently by version
-        return os.fdopen(
-            os.open(self.baseFilename, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW, FILE_MODE), "a"
-        )
+        # Not blocking, so that a FIFO in its place cannot hang the daemon; without a reader it cannot be opened at all.
+        flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW | os.O_NONBLOCK
+        return os.fdopen(os.open(self.baseFilename, flags, FILE_MODE), "a")
 
 
 def open_log(path: Path, *, foreground: bool) -> logging.Logger:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 import os
 import select
+import stat
 import subprocess
 import sys
 import threading
@@ -46,7 +47,7 @@ def spawn_daemon(store: Path, socket: str | None, deadline: float) -> None:
         WireError: What the daemon reported, or `store_unavailable` with the `reason_code` `died` or `timeout`.
     """
     ensure_private_directory(log_path(store).parent)
-    log = os.open(log_path(store), os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW | os.O_CLOEXEC, _PRIVATE_FILE)
+    log = _open_log(log_path(store))
     try:
         begun_at = os.fstat(log).st_size
         report = _report_of_child(_command(store, socket), log, deadline)
@@ -62,6 +63,20 @@ def spawn_daemon(store: Path, socket: str | None, deadline: float) -> None:
         )
     finally:
         os.close(log)
+
+
+def _open_log(path: Path) -> int:
+    """Return a descriptor of the log; what is no plain file of ours is neither followed nor waited for."""
+    flags = os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+    try:
+        log = os.open(path, flags, _PRIVATE_FILE)
+    except OSError as error:
+        raise unavailable(f"the log cannot be opened ({error.strerror}); move it away", "log", path=str(path)) from None
+    found = os.fstat(log)
+    if not stat.S_ISREG(found.st_mode) or found.st_nlink != 1:
+        os.close(log)
+        raise unavailable("the log is no plain file with one name; move it away", "log", path=str(path))
+    return log
 
 
 def _command(store: Path, socket: str | None) -> list[str]:

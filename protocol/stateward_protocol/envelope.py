@@ -42,6 +42,11 @@ def request_id(message: Any) -> RequestId | None:  # noqa: ANN401 - any JSON val
     return found if isinstance(found, int | str) and not isinstance(found, bool) else None
 
 
+def is_notification(message: Any) -> bool:  # noqa: ANN401 - any JSON value
+    """Tell whether a message, right or wrong, is one that is never answered."""
+    return isinstance(message, dict) and isinstance(message.get("method"), str) and "id" not in message
+
+
 def read_message(message: Any) -> Call | Answer:  # noqa: ANN401 - any JSON value
     """Return the call or answer that a decoded frame is.
 

@@ -56,6 +56,11 @@ class FrameReader:
         if self.framing is None and self._buffer:
             self.framing = Framing.LINES if self._buffer[0] == ord("{") else Framing.HEADERS
 
+    def clear(self) -> None:
+        """Forget what has arrived."""
+        self._buffer = bytearray()
+        self._body_bytes, self._searched = None, 0
+
     def next_body(self) -> bytes | None:
         """Return the next complete body, or `None` until more arrives.
 

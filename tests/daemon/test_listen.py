@@ -55,13 +55,27 @@ def test_a_stale_socket_is_replaced(place: Path) -> None:
 
 def test_a_successor_keeps_its_socket(place: Path) -> None:
     """Row 6: a daemon that ends late must not take the next one's address away."""
-    with listening(place) as old, listening(place) as new:
+    with listening(place) as old:
+        # Stuck, and deaf already: one that still listens is not replaced.
+        old.socket.close()
+        new = Listener(place)
         assert not old.is_published()
         old.withdraw()
         assert new.is_published()
         new.withdraw()
         assert not place.exists()
         new.withdraw()
+        new.socket.close()
+
+
+def test_a_socket_that_somebody_listens_on_is_not_replaced(place: Path) -> None:
+    """The daemon of another store may have been given the same path; its clients stay its own."""
+    with listening(place) as first:
+        with pytest.raises(WireError, match="another store listens there"):
+            Listener(place)
+
+        assert first.is_published()
+        assert list(place.parent.iterdir()) == [place]
 
 
 def test_a_path_that_just_fits_can_be_bound(tmp_path: Path) -> None:

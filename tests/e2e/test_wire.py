@@ -160,6 +160,8 @@ def test_a_notification_is_obeyed_and_never_answered(daemon: Daemon) -> None:
         wire.send({"jsonrpc": "2.0", "method": "patch_state", "params": {"patch": {"cwd": {"tactics": {"n": 1}}}}})
         wire.send({"jsonrpc": "2.0", "method": "patch_state", "params": {"patch": "wrong"}})
         wire.send({"jsonrpc": "2.0", "method": "no_such_method"})
+        wire.send({"jsonrpc": "2.0", "method": "ping", "params": 5})
+        wire.send_body(b'{"jsonrpc":"2.0","method":"ping","params":{"n":1e999,"s":"\\ud800"}}')
         wire.call("patch_state", {"patch": {"cwd": {"tactics": {"m": 2}}}})
         assert wire.call("read_state", {"path": "cwd.tactics"}) == {"value": {"m": 2, "n": 1}}
         assert wire.notifications == []

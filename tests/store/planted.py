@@ -80,6 +80,9 @@ class FailingFile:
             raise OSError(errno.EIO, os.strerror(errno.EIO))
         self.file.sync()
 
+    def is_in_place(self) -> bool:
+        return self.file.is_in_place()
+
     def forget(self, offset: int, length: int) -> None:
         self.calls.append("forget")
         if self.fault == "forget fails":

@@ -13,6 +13,7 @@ import pytest
 from stateward_engine.errors import StoreUnavailable, TooLarge
 from stateward_engine.store.ledger import open_store
 from stateward_engine.store.lock import ANNOUNCEMENT_BYTES
+from store.planted import kept, put
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -65,6 +66,21 @@ def test_a_reader_in_process_waits_for_no_writer_and_is_refused_beside_one(store
     view = store.view
     store.close()
     assert open_store(place, read_only=True).view == view
+
+
+@pytest.mark.parametrize("name", ["lock", "journal/000001.log"])
+def test_a_store_whose_files_were_removed_acknowledges_nothing(place: Path, name: str) -> None:
+    """Another process may hold the store by now: what we wrote would be lost without a word."""
+    store = open_store(place)
+    store.commit_now(put("a", 1))
+    (place / name).unlink()
+
+    for _ in range(2):
+        with pytest.raises(StoreUnavailable):
+            store.commit_now(put("b", 1))
+    assert store.health != "ok"
+    assert kept(store.view) == {"a": 1}
+    store.close()
 
 
 def test_a_reader_gives_the_lock_back(place: Path) -> None:

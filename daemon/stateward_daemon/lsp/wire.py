@@ -145,9 +145,13 @@ class Wire(LanguageServerProtocol):
         self.fm.add_builtin_feature(lsp.CANCEL_REQUEST, self._cancel)
 
     def _cancel(self, params: lsp.CancelParams) -> None:
+        # Nothing has checked it: params are read without the checks of their values.
+        identifier: object = params.id
         # An id of ours is not the client's to cancel.
-        if params.id in self._request_futures and params.id not in self._result_types:
-            self._request_futures[params.id].cancel()
+        if isinstance(identifier, int | str) and identifier not in self._result_types:
+            future = self._request_futures.get(identifier)
+            if future is not None:
+                future.cancel()
 
     def lsp_initialize(self, params: lsp.InitializeParams) -> Generator[Any, Any, lsp.InitializeResult]:
         """Announce what is served."""

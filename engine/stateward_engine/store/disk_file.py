@@ -24,6 +24,9 @@ class File(Protocol):
     def read_at(self, offset: int, length: int) -> bytes:
         """Read with one call."""
 
+    def is_in_place(self) -> bool:
+        """Tell whether the file still has its name: what is written to one without is lost with its descriptor."""
+
     def close(self) -> None:
         """Give the descriptor back; a second call does nothing."""
 
@@ -50,6 +53,8 @@ def write_durably(file: File, data: bytes, offset: int) -> None:
     file.forget(offset, len(data))
     if file.read_at(offset, len(data)) != data:
         raise WriteLost("read back other bytes than were written")
+    if not file.is_in_place():
+        raise WriteLost("the file was removed or replaced")
 
 
 class DiskFile:
@@ -78,6 +83,10 @@ class DiskFile:
     def read_at(self, offset: int, length: int) -> bytes:
         """See `File`."""
         return os.pread(self._descriptor, length, offset)
+
+    def is_in_place(self) -> bool:
+        """See `File`."""
+        return os.fstat(self._descriptor).st_nlink > 0
 
     def close(self) -> None:
         """See `File`."""

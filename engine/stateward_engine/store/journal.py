@@ -10,7 +10,7 @@ from stateward_engine.store.disk_file import write_durably
 from stateward_engine.store.record import Kind, encode, encode_group
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from stateward_engine.store.disk_file import File
 
@@ -26,6 +26,7 @@ class Journal:
         end: Offset of the byte after the last group.
         next_sequence: The ledger sequence of the next entry.
         poison: Why nothing can be appended any more, or `None`.
+        is_ours: Tells whether the store is still locked by its name. If not, another process may write to it by now.
     """
 
     def __init__(self, file: File, *, end: int, next_sequence: int, sealed: bool) -> None:
@@ -33,6 +34,7 @@ class Journal:
         self.end = end
         self.next_sequence = next_sequence
         self.poison: str | None = None
+        self.is_ours: Callable[[], bool] = _always
         self._sealed = sealed
 
     def append(self, entries: Sequence[bytes]) -> None:
@@ -70,6 +72,9 @@ class Journal:
     def _write(self, record: bytes) -> None:
         if self.poison is not None:
             raise refusal(self.poison)
+        if not self.is_ours():
+            self.poison = "the lock file was removed, so another process may write to the store"
+            raise refusal(self.poison)
         try:
             write_durably(self.file, record, self.end)
         except BaseException as error:
@@ -83,6 +88,10 @@ class Journal:
                 outcome="unknown",
                 reason=self.poison,
             ) from error
+
+
+def _always() -> bool:
+    return True
 
 
 def refusal(poison: str) -> StoreUnavailable:

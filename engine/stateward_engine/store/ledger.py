@@ -162,6 +162,7 @@ def open_store(
             closing.callback(lock.release)
             recovered = recover(directory)
             closing.callback(_end_journal, recovered.journal)
+            recovered.journal.is_ours = lock.is_in_place
             core = WriterCore(recovered.view, recovered.journal, now=now)
             store = Store(recovered.view, lock)
             store.writer = Writer(core, publish=store.publish, deliver=deliver, queue_length_max=queue_length_max)

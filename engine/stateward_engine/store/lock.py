@@ -92,6 +92,10 @@ class Lock:
             )
         self._write(line)
 
+    def is_in_place(self) -> bool:
+        """Tell whether the lock file still has its name: once it is gone, the next comer locks another file."""
+        return self._descriptor >= 0 and os.fstat(self._descriptor).st_nlink > 0
+
     def release(self) -> None:
         """Withdraw the announcement and let the next process in; a second call does nothing."""
         if self._descriptor < 0:
