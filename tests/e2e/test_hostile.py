@@ -253,11 +253,14 @@ def test_a_daemon_out_of_descriptors_recovers_and_goes_on_writing(tmp_path: Path
                     held.enter_context(daemon.connect())
                 first.call("patch_state", {"patch": {"cwd": {"tactics": {"n": 1}}}})
                 assert descriptors(daemon.pid) >= DESCRIPTORS_MAX - 1
+                # Answered one way or the other: no thread can be had for it, or no file opened.
+                first.outcome(first.request("goal_diagnostics", {"text": "# Goal"}))
             began = time.monotonic()
             with daemon.agent("second") as second:
                 assert second.call("read_state", {"path": "cwd.tactics.n"}) == {"value": 1}
             assert time.monotonic() - began < RECOVERY_S_MAX
             assert first.call("patch_state", {"patch": {"cwd": {"tactics": {"n": 2}}}}) == {"changed": ["cwd"]}
+            assert first.call("goal_diagnostics", {"text": "# Goal"})["items"]
     finally:
         assert daemon.stop() == 0
 
