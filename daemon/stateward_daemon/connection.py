@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-import socket
-import struct
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
+from stateward.peer import peer
 from stateward_daemon.exchange import Exchange
 from stateward_protocol.envelope import encode_error
 from stateward_protocol.errors import WireError
@@ -27,15 +26,6 @@ FRAMES_PER_TURN_MAX: Final = 64
 UNREAD_BYTES_MAX: Final = 1024 * 1024
 # Decoding takes about a second per 100 MiB. Beyond this size it is done in a thread, so that others are served.
 DECODE_INLINE_BYTES_MAX: Final = 256 * 1024
-
-_CREDENTIALS: Final = struct.Struct("3i")
-
-
-def peer(sock: socket.socket) -> tuple[int, int]:
-    """Return the process id and the user id at the other end of a Unix socket, as they were when it connected."""
-    credentials = sock.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, _CREDENTIALS.size)
-    pid, uid, _gid = _CREDENTIALS.unpack(credentials)
-    return pid, uid
 
 
 class Connection(asyncio.Protocol):

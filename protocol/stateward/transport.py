@@ -9,7 +9,6 @@ import itertools
 import os
 import socket
 import stat
-import struct
 import sys
 import time
 from collections import deque
@@ -18,6 +17,7 @@ from typing import TYPE_CHECKING, Any, Final, Protocol
 import msgspec
 
 from stateward.backoff import attempts
+from stateward.peer import peer
 from stateward_protocol.envelope import Call, encode_call, read_message
 from stateward_protocol.errors import WireError
 from stateward_protocol.framing import FrameReader, Framing, frame
@@ -32,9 +32,6 @@ READ_BYTES: Final = 256 * 1024
 NOTIFICATIONS_MAX: Final = 1_000
 # The daemon bounds its own answers by a setting that we do not know, and it is a process of our own user.
 ANSWER_BYTES_MAX: Final = sys.maxsize
-
-# The `ucred` of SO_PEERCRED: pid, uid, gid.
-_CREDENTIALS: Final = struct.Struct("3i")
 
 
 class Transport(Protocol):
@@ -189,11 +186,10 @@ def _connect(connection: socket.socket, path: str, deadline: float) -> None:
 
 def _verified_peer(connection: socket.socket) -> int:
     """Return the pid of the server, once it is known to run as our user."""
-    credentials = connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, _CREDENTIALS.size)
-    pid, uid, _ = _CREDENTIALS.unpack(credentials)
+    pid, uid = peer(connection)
     if uid != os.geteuid():
         raise _foreign_socket(uid)
-    return int(pid)
+    return pid
 
 
 # -- requests --------------------------------------------------------------------------------------------------------

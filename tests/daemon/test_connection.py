@@ -8,7 +8,8 @@ import socket
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING
 
-from stateward_daemon.connection import Connection, peer
+from stateward.peer import peer
+from stateward_daemon.connection import Connection
 from stateward_daemon.host import Host
 from stateward_daemon.settings import Settings
 from stateward_engine.store.ledger import open_store
