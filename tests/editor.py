@@ -17,7 +17,7 @@ from stateward_engine.state.view import View
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from stateward_engine.store.ledger import Store
+    from stateward_engine.store.store import Store
 
 Message = dict[str, Any]
 

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from stateward_engine.goals.document import GoalDocument
     from stateward_engine.goals.problems import Problem
     from stateward_engine.store.group import Outcome
-    from stateward_engine.store.ledger import Store
+    from stateward_engine.store.store import Store
 
 
 def wire_error(error: EngineError) -> WireError:

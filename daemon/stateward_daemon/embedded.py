@@ -16,7 +16,7 @@ from stateward_daemon import convert, dispatch
 from stateward_daemon.host import Caller, Host
 from stateward_daemon.settings import Settings
 from stateward_engine.errors import EngineError
-from stateward_engine.store.ledger import Store, open_store
+from stateward_engine.store.store import Store, open_store
 from stateward_protocol import messages as m
 from stateward_protocol.methods import Kind
 

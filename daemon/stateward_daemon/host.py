@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from stateward_daemon.watch import Watcher
     from stateward_engine.goals.document import GoalDocument
     from stateward_engine.state.view import Selection
-    from stateward_engine.store.ledger import Store
+    from stateward_engine.store.store import Store
     from stateward_protocol.messages import Mode
 
 

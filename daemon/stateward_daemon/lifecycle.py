@@ -24,7 +24,7 @@ from stateward_daemon.log import open_log
 from stateward_daemon.ready import ReadyPipe
 from stateward_daemon.watch import Watcher
 from stateward_engine.errors import EngineError
-from stateward_engine.store.ledger import open_store
+from stateward_engine.store.store import open_store
 from stateward_protocol import __version__
 from stateward_protocol.errors import WireError
 
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from stateward_daemon.settings import Settings
-    from stateward_engine.store.ledger import Store
+    from stateward_engine.store.store import Store
 
 
 # How often the daemon looks whether its socket is still the one that clients reach.

@@ -12,7 +12,7 @@ from stateward.peer import peer
 from stateward_daemon.connection import Connection
 from stateward_daemon.host import Host
 from stateward_daemon.settings import Settings
-from stateward_engine.store.ledger import open_store
+from stateward_engine.store.store import open_store
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator

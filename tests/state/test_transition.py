@@ -302,7 +302,7 @@ class TestDraft:
 def test_an_import_ends_the_emptiness_of_its_scope() -> None:
     view = committed(View(), ImportState(ADA, {"cwd": {"lazy": {}}}))
 
-    assert view.scope(ADA.identity("cwd")) == Scope({"lazy": {}}, 1, since=1)
+    assert view.scope(ADA.identity("cwd")) == Scope({"lazy": {}}, 1, since=1, touched=1)
     with pytest.raises(Refused):
         decide(view, ImportState(ADA, {"cwd": {"tactics": {}}}))
 
@@ -332,4 +332,5 @@ def test_an_entry_is_self_contained() -> None:
         "digest": hashlib.sha256(b'{"cwd":{"tactics":{"a":1}}}').hexdigest(),
         "history_limit": None,
         "parent": None,
+        "reset": False,
     }

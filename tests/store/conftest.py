@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from stateward_engine.store.ledger import open_store
+from stateward_engine.store.store import open_store
 from store.planted import noon
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from stateward_engine.store.ledger import Store
+    from stateward_engine.store.store import Store
     from stateward_engine.store.writer import WriterCore
 
 

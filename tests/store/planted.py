@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from stateward_engine.state.commands import PatchState
 from stateward_engine.state.patch import parse_patch
 from stateward_engine.state.view import Selection
+from stateward_engine.store.embedded import EmbeddedLedger
 from stateward_engine.store.scan import scan
 
 if TYPE_CHECKING:
@@ -21,7 +22,8 @@ if TYPE_CHECKING:
     from stateward_engine.store.disk_file import File
     from stateward_engine.store.group import Outcome
     from stateward_engine.store.journal import Journal
-    from stateward_engine.store.ledger import Store
+    from stateward_engine.store.store import Store
+    from stateward_engine.store.writer import WriterCore
 
 CLIENT = Selection("/home/ada/project", "s1", ("global", "cwd", "session"))
 NOON = "2026-12-01T12:00:00.000000Z"
@@ -118,9 +120,20 @@ FAULTS = {
 def plant(store: Store, fault: str) -> FailingFile:
     """Put a file that fails from now on in the place of the journal's."""
     assert store.writer is not None
-    journal = store.writer._core.journal
+    journal = journal_of(store.writer._core)
     journal.file = failing = FailingFile(journal.file, fault)
     return failing
+
+
+def journal_of(core: WriterCore) -> Journal:
+    """The open journal of an embedded store."""
+    assert isinstance(core.ledger, EmbeddedLedger)
+    return core.ledger.journal
+
+
+def written(journal: Path) -> bytes:
+    """What stands in a journal, without the zeros that are written ahead; no record ends with one."""
+    return journal.read_bytes().rstrip(b"\0")
 
 
 class Deliveries:

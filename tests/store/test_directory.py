@@ -14,7 +14,7 @@ import pytest
 from stateward_engine.errors import CorruptStore, StoreUnavailable
 from stateward_engine.store import directory as directory_module
 from stateward_engine.store.directory import Directory
-from stateward_engine.store.ledger import open_store
+from stateward_engine.store.store import open_store
 from store.planted import kept, put
 
 if TYPE_CHECKING:
@@ -182,7 +182,7 @@ def test_a_missing_journal_beside_a_format_file_is_never_a_first_start(
     with pytest.raises(CorruptStore, match="is missing") as refusal:
         open_store(made, read_only=read_only)
 
-    assert refusal.value.facts["file"] == missing
+    assert refusal.value.facts["file"] == "journal"
     assert not (made / missing).exists()
 
 
@@ -197,12 +197,12 @@ def test_a_missing_format_beside_a_used_journal_is_never_a_first_start(made: Pat
 
 
 def test_a_journal_of_a_later_version_is_refused(made: Path) -> None:
-    (made / "journal" / "000002.log").touch(0o600)
+    (made / "journal" / "v2.log").touch(0o600)
 
     with pytest.raises(CorruptStore, match="does not know") as refusal:
         open_store(made)
 
-    assert refusal.value.facts["file"] == "journal/000002.log"
+    assert refusal.value.facts["file"] == "journal/v2.log"
 
 
 def test_a_failed_start_gives_back_its_descriptors_and_the_lock(made: Path) -> None:

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING
 import pytest
 
 from stateward_engine.state.commands import Configure
-from stateward_engine.store.ledger import open_store
 from stateward_engine.store.lock import ANNOUNCEMENT_BYTES
 from stateward_engine.store.record import HEADER_BYTES, PAYLOAD_BYTES_MAX, Kind, decode
 from stateward_engine.store.recover import FORMAT_CONTENT
-from store.planted import noon
+from stateward_engine.store.store import open_store
+from store.planted import noon, written
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -33,7 +33,7 @@ def test_the_dump_is_what_the_program_writes(place: Path, journal: Path) -> None
     with open_store(place, now=noon) as store:
         store.commit_now(Configure(3))
 
-    assert journal.read_bytes() == dumped()
+    assert written(journal) == dumped()
 
 
 def test_the_records_of_the_dump_are_where_the_page_says() -> None:

@@ -19,10 +19,10 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from stateward_engine.state.commands import Command
-    from stateward_engine.state.decide import Basis
     from stateward_engine.state.transition import Transition
+    from stateward_engine.state.view import Basis
     from stateward_engine.store.group import Outcome
-    from stateward_engine.store.ledger import Store
+    from stateward_engine.store.store import Store
     from stateward_engine.store.writer import WriterCore
 
 

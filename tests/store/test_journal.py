@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING
 import pytest
 
 from stateward_engine.errors import StaleBasis, StoreUnavailable
+from stateward_engine.store.catalogue import FRESH_JOURNAL
 from stateward_engine.store.disk_file import DiskFile
 from stateward_engine.store.group import Rejected
-from stateward_engine.store.journal import Journal
-from stateward_engine.store.ledger import open_store
-from stateward_engine.store.scan import FRESH_JOURNAL, entries, scan
+from stateward_engine.store.journal import AHEAD_BYTES, Journal
+from stateward_engine.store.scan import entries, scan
+from stateward_engine.store.store import open_store
 from stateward_engine.store.writer import WriterCore
 from store.planted import FAULTS, FailingFile, kept, noon, plant, put
 
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from stateward_engine.store.ledger import Store
+    from stateward_engine.store.store import Store
 
 
 @pytest.fixture
@@ -34,7 +35,7 @@ def file(tmp_path: Path) -> Iterator[FailingFile]:
 
 @pytest.fixture
 def fresh(file: FailingFile) -> Journal:
-    return Journal(file, end=len(FRESH_JOURNAL), next_sequence=1, sealed=False)
+    return Journal(file, scan(FRESH_JOURNAL, file="j"))
 
 
 def content(file: FailingFile) -> bytes:
@@ -96,7 +97,7 @@ def test_a_short_write_ends_the_attempt_before_its_sync(fresh: Journal, file: Fa
         fresh.append([b"{}"])
 
     assert file.calls == ["write"]
-    assert fresh.poison == "wrote 27 of 28 bytes"
+    assert fresh.poison == f"wrote {27 + AHEAD_BYTES} of {28 + AHEAD_BYTES} bytes"
 
 
 def test_an_interrupt_in_the_middle_of_an_append_poisons_too(
@@ -165,7 +166,7 @@ def test_no_decision_of_a_lost_group_is_told(store: Store) -> None:
     """A refusal or a repeat may rest on a command beside it that never came to be."""
     writer = store.writer
     assert writer is not None
-    core = WriterCore(store.view, writer._core.journal, now=noon)
+    core = WriterCore(store.view, writer._core.ledger, now=noon)
     plant(store, "sync fails")
 
     outcomes = core.commit(

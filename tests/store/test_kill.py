@@ -9,14 +9,14 @@ from typing import Final
 
 import pytest
 
-from stateward_engine.store.ledger import open_store
+from stateward_engine.store.store import open_store
 from store.planted import kept
 
 # Commands are kept in flight all the time, so that a kill meets groups being decided, written, synced and answered.
 WRITER: Final = """
 import itertools, os, sys, threading
 sys.path.insert(0, sys.argv[2])
-from stateward_engine.store.ledger import open_store
+from stateward_engine.store.store import open_store
 from store.planted import kept, put
 
 room = threading.Semaphore(8)

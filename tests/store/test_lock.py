@@ -11,18 +11,18 @@ from typing import TYPE_CHECKING
 import pytest
 
 from stateward_engine.errors import StoreUnavailable, TooLarge
-from stateward_engine.store.ledger import open_store
 from stateward_engine.store.lock import ANNOUNCEMENT_BYTES
+from stateward_engine.store.store import open_store
 from store.planted import kept, put
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from stateward_engine.store.ledger import Store
+    from stateward_engine.store.store import Store
 
 HOLDER = """
 import sys
-from stateward_engine.store.ledger import open_store
+from stateward_engine.store.store import open_store
 with open_store(sys.argv[1]):
     print("open", flush=True)
     sys.stdin.read()

@@ -10,18 +10,19 @@ import pytest
 from stateward_engine.errors import CorruptStore, StoreUnavailable
 from stateward_engine.state.commands import Configure
 from stateward_engine.state.view import View
+from stateward_engine.store.catalogue import FRESH_JOURNAL
 from stateward_engine.store.directory import Directory
-from stateward_engine.store.ledger import open_store
 from stateward_engine.store.record import Kind, encode, encode_group
-from stateward_engine.store.recover import read_view, recover
-from stateward_engine.store.scan import FRESH_JOURNAL, scan
-from store.planted import kept, noon, plant, put
+from stateward_engine.store.recover import read_view, recover, reseal
+from stateward_engine.store.scan import scan
+from stateward_engine.store.store import open_store
+from store.planted import kept, noon, plant, put, written
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from stateward_engine.store.ledger import Store
+    from stateward_engine.store.store import Store
 
 
 def abandon(store: Store) -> None:
@@ -32,13 +33,14 @@ def abandon(store: Store) -> None:
 
 @pytest.fixture
 def abandoned(place: Path, journal: Path) -> list[int]:
-    """Three groups, not sealed; returns the length of the journal after each, the catalogue included."""
+    """Three groups, not sealed and nothing written ahead; returns the length after each, the catalogue included."""
     ends = [len(FRESH_JOURNAL)]
     store = open_store(place, now=noon)
     for number in range(3):
         store.commit_now(put(f"k{number}", number))
-        ends.append(journal.stat().st_size)
+        ends.append(store.length)
     abandon(store)
+    journal.write_bytes(written(journal))
     return ends
 
 
@@ -82,9 +84,10 @@ def test_a_tail_torn_at_any_byte_leaves_exactly_the_acknowledged_groups(
             assert kept(read_view(directory)) == {"k0": 0, "k1": 1}
             assert journal.stat().st_size == length
 
-            recovered = recover(directory)
-            recovered.journal.close()
-            assert kept(recovered.view) == {"k0": 0, "k1": 1}
+            evidence, journals = recover(directory)
+            with journals:
+                reseal(journals, evidence)
+            assert kept(evidence.view) == {"k0": 0, "k1": 1}
             assert journal.read_bytes() == whole[: abandoned[2]]
 
 
@@ -275,7 +278,7 @@ def test_a_closing_record_that_cannot_be_written_costs_nothing(place: Path, jour
 def test_a_torn_closing_record_is_a_torn_tail(place: Path, journal: Path) -> None:
     with open_store(place) as store:
         store.commit_now(put("a", 1))
-    journal.write_bytes(journal.read_bytes()[:-1])
+    journal.write_bytes(written(journal)[:-1])
 
     with open_store(place) as store:
         assert kept(store.view) == {"a": 1}

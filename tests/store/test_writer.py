@@ -10,9 +10,9 @@ import pytest
 from stateward_engine.errors import Busy, StoreUnavailable
 from stateward_engine.store import writer as writer_module
 from stateward_engine.store.group import Committed
-from stateward_engine.store.ledger import open_store
+from stateward_engine.store.store import open_store
 from stateward_engine.store.writer import Writer
-from store.planted import Answers, Deliveries, Gate, group_lengths, kept, put
+from store.planted import Answers, Deliveries, Gate, group_lengths, journal_of, kept, put, written
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -20,13 +20,13 @@ if TYPE_CHECKING:
 
     from stateward_engine.state.view import View
     from stateward_engine.store.group import Outcome
-    from stateward_engine.store.ledger import Store
+    from stateward_engine.store.store import Store
     from stateward_engine.store.writer import WriterCore
 
 
 @pytest.fixture
 def gate(store: Store, core: WriterCore) -> Iterator[Gate]:
-    made = Gate(core.journal)
+    made = Gate(journal_of(core))
     yield made
     made.open.release(10_000)
     store.close()
@@ -52,7 +52,7 @@ class TestBounds:
     def test_a_full_queue_is_busy_and_what_waits_is_kept(self, place: Path) -> None:
         with open_store(place, queue_length_max=3) as store:
             assert store.writer is not None
-            gate = Gate(store.writer._core.journal)
+            gate = Gate(journal_of(store.writer._core))
             answers = Answers()
             store.submit(put("taken", 1), answers.to("taken"))
             assert gate.entered.acquire(timeout=30)
@@ -72,17 +72,17 @@ class TestBounds:
         self, store: Store, gate: Gate, journal: Path
     ) -> None:
         answers = Answers()
-        assert (store.queue_length, store.journal_bytes) == (0, journal.stat().st_size)
+        assert (store.queue_length, store.length) == (0, journal.stat().st_size)
         store.submit(put("taken", 1), answers.to("taken"))
         assert gate.entered.acquire(timeout=30)
-        durable = store.journal_bytes
+        durable = store.length
         store.submit(put("waiting", 1), answers.to("waiting"))
 
-        assert (store.queue_length, store.journal_bytes) == (1, durable)
-        assert journal.stat().st_size > durable
+        assert (store.queue_length, store.length) == (1, durable)
+        assert len(written(journal)) > durable
         gate.open.release(10)
         answers.wait(2)
-        assert (store.queue_length, store.journal_bytes) == (0, journal.stat().st_size)
+        assert (store.queue_length, store.length) == (0, len(written(journal)))
 
     def test_a_failing_receiver_costs_nobody_else_an_answer(
         self, store: Store, gate: Gate, caplog: pytest.LogCaptureFixture
@@ -140,7 +140,7 @@ class TestOrder:
             happened.append(f"view {view.sequence}")
 
         writer = Writer(core, publish=publish, deliver=deliveries)
-        gate = Gate(core.journal)
+        gate = Gate(journal_of(core))
         writer.submit(put("a", 1), lambda _: happened.append("a"))
         assert gate.entered.acquire(timeout=30)
         writer.submit(put("b", 2), lambda _: happened.append("b"))

@@ -28,6 +28,6 @@ def handle(caller: Caller, _params: m.NoParams) -> m.StatusResult:
         connections=len(host.callers),
         queue_length=host.store.queue_length,
         sequence=host.store.view.sequence,
-        store_bytes=host.store.journal_bytes,
+        store_bytes=host.store.length,
         writer=convert.writer_health(host.store),
     )

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from stateward_engine.state.patch import ScopedPatch
-    from stateward_engine.state.view import Planes, ScopeName, Selection
+    from stateward_engine.state.view import Identity, Planes, ScopeName, Selection
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +82,17 @@ class ForkSession:
     child: str
 
 
-Command: TypeAlias = PatchState | ImportState | Configure | Respond | ForkSession
+@dataclass(frozen=True, slots=True)
+class ResetScope:
+    """Give up all that a scope holds, its past and its damaged bytes included; it begins anew and empty.
+
+    Source: store.md section 4.
+    """
+
+    identity: Identity
+
+
+Command: TypeAlias = PatchState | ImportState | Configure | Respond | ForkSession | ResetScope
 
 
 def parse_history_limit(value: Json) -> int:

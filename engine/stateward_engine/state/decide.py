@@ -7,11 +7,19 @@ that each command of a group meets what the commands before it did.
 from __future__ import annotations
 
 import hashlib
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 from stateward_engine.errors import IdempotencyConflict, Refused, StaleBasis
 from stateward_engine.json_value import PARAMS, Json, Place, canonical
-from stateward_engine.state.commands import Command, Configure, ForkSession, ImportState, PatchState, Respond
+from stateward_engine.state.commands import (
+    Command,
+    Configure,
+    ForkSession,
+    ImportState,
+    PatchState,
+    ResetScope,
+    Respond,
+)
 from stateward_engine.state.ownership import cascade, removal
 from stateward_engine.state.patch import ScopedPatch, apply, net
 from stateward_engine.state.receipt import Stage, patch_receipt
@@ -20,30 +28,9 @@ from stateward_engine.state.view import Identity, KeptReceipt, Planes, ReceiptKe
 from stateward_engine.state.whole_state import exported
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable
 
-
-class Basis(Protocol):
-    """What a decision looks at: a published `View`, or the writer's `Draft` without a copy for each command."""
-
-    @property
-    def scopes(self) -> Mapping[Identity, Scope]:
-        """Return every scope that a transition ever changed, and that of every known session."""
-
-    @property
-    def sessions(self) -> Mapping[str, Mapping[str, str]]:
-        """Return the known sessions of each cwd."""
-
-    @property
-    def receipts(self) -> Mapping[ReceiptKey, KeptReceipt]:
-        """Return the kept answers of keyed mutations."""
-
-    @property
-    def history_limit(self) -> int:
-        """Return the store's setting."""
-
-    def scope(self, identity: Identity) -> Scope:
-        """Return the scope of that identity; one that was never changed is empty."""
+    from stateward_engine.state.view import Basis
 
 
 def decide(basis: Basis, command: Command) -> Transition | Repeat:
@@ -51,6 +38,7 @@ def decide(basis: Basis, command: Command) -> Transition | Repeat:
 
     Raises:
         RequestError: `basis` does not take the command; nothing was changed.
+        CorruptStore: It depends on a damaged stream.
     """
     match command:
         case PatchState():
@@ -63,6 +51,8 @@ def decide(basis: Basis, command: Command) -> Transition | Repeat:
             return _decide_answer(basis, command)
         case ForkSession():
             return _decide_fork(basis, command)
+        case ResetScope():
+            return _decide_reset(basis, command)
 
 
 def revision_of(basis: Basis, selection: Selection) -> str:
@@ -78,7 +68,7 @@ def _decide_patch(basis: Basis, command: PatchState) -> Transition | Repeat:
     if key is not None:
         digest = hashlib.sha256(canonical(dict(patch.scopes.items())).encode()).hexdigest()
         # Looked up before `if_revision`: a repeat must be answered although its own first run moved the revision.
-        if kept := basis.receipts.get(key):
+        if kept := basis.receipt(key):
             return _repeat(kept, digest)
     if command.if_revision is not None:
         _check_revision(basis, selection, command.if_revision)
@@ -142,6 +132,8 @@ def _decide_answer(basis: Basis, command: Respond) -> Transition | Repeat:
 
 
 def _decide_fork(basis: Basis, command: ForkSession) -> Transition:
+    parent, child = (Identity("session", command.cwd, session) for session in (command.parent, command.child))
+    state, _ = exported(basis.scope(parent)), basis.scope(child)
     known = basis.sessions.get(command.cwd, {})
     if command.parent not in known:
         raise Refused(
@@ -157,9 +149,14 @@ def _decide_fork(basis: Basis, command: ForkSession) -> Transition:
             path=str(Place(PARAMS, "child")),
             got=command.child,
         )
-    child = Identity("session", command.cwd, command.child)
-    states = {child: exported(basis.scope(Identity("session", command.cwd, command.parent)))}
-    return Transition(command.cwd, command.child, _changed(states), states=states, parent=command.parent)
+    return Transition(command.cwd, command.child, _changed([child]), states={child: state}, parent=command.parent)
+
+
+def _decide_reset(basis: Basis, command: ResetScope) -> Transition | Repeat:
+    identity = command.identity
+    if identity not in basis.damaged and not _is_occupied(basis.scope(identity)):
+        return Repeat(_changed([]))
+    return Transition(identity.cwd, identity.session, _changed([identity]), states={identity: {}}, reset=True)
 
 
 def _receipt_key(command: PatchState) -> ReceiptKey | None:

@@ -7,20 +7,20 @@ from typing import TYPE_CHECKING, Final
 
 from stateward_engine.state.history import folded
 from stateward_engine.state.patch import apply
-from stateward_engine.state.view import EMPTY_SCOPE, Change, Identity, KeptReceipt, ReceiptKey, Scope, View
+from stateward_engine.state.view import Basis, Change, Identity, KeptReceipt, ReceiptKey, Scope, View
 from stateward_engine.state.whole_state import begun
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from stateward_engine.state.transition import Transition
-    from stateward_engine.state.view import Planes
+    from stateward_engine.state.view import Damage
 
 # Every kept receipt stays in memory and in each checkpoint; a client that repeats a call does so within minutes.
 RECEIPTS_KEPT_MAX: Final = 4_096
 
 
-class Draft:
+class Draft(Basis):
     """A view in the making, owned by one writer (or by recovery) until `finish`.
 
     It is itself the basis that `decide` looks at, so that a group of commands copies nothing between them. Each
@@ -31,13 +31,23 @@ class Draft:
 
     Attributes:
         sequence: The ledger sequence of the last applied transition.
-        scopes: Every scope that a transition ever changed, and that of every known session.
+        scopes: Every scope that an entry ever touched.
         sessions: For each cwd, its session ids and when each was last changed.
         receipts: The kept answers of keyed mutations, oldest first.
         history_limit: The store's setting.
+        damaged: The streams that cannot be trusted, and that nothing but a reset changes.
     """
 
-    __slots__ = ("_finished", "_own_sessions", "history_limit", "receipts", "scopes", "sequence", "sessions")
+    __slots__ = (
+        "_finished",
+        "_own_sessions",
+        "damaged",
+        "history_limit",
+        "receipts",
+        "scopes",
+        "sequence",
+        "sessions",
+    )
 
     def __init__(self, view: View) -> None:
         self.sequence = view.sequence
@@ -45,16 +55,13 @@ class Draft:
         self.scopes: dict[Identity, Scope] = dict(view.scopes)
         self.receipts: dict[ReceiptKey, KeptReceipt] = dict(view.receipts)
         self.sessions: dict[str, Mapping[str, str]] = dict(view.sessions)
+        self.damaged: dict[Identity, Damage] = dict(view.damaged)
         # By cwd, those inner mappings that this draft has copied and may change.
         self._own_sessions: dict[str, dict[str, str]] = {}
         self._finished = False
 
-    def scope(self, identity: Identity) -> Scope:
-        """Return the scope of that identity; one that was never changed is empty."""
-        return self.scopes.get(identity, EMPTY_SCOPE)
-
     def apply(self, transition: Transition, *, at: str, sequence: int) -> None:
-        """Let `transition` take effect.
+        """Let `transition` take effect, except on streams that are damaged or include it already.
 
         Args:
             transition: Decided on this draft, or read from the journal in order.
@@ -66,44 +73,51 @@ class Draft:
         """
         if self._finished:
             raise RuntimeError("a finished draft takes no transition; make a new one from the view")
+        for identity in transition.streams():
+            if transition.reset:
+                self.damaged.pop(identity, None)
+            scope = self.scopes.get(identity)
+            if identity not in self.damaged and (scope is None or scope.touched < sequence):
+                self.scopes[identity] = self._advanced(identity, scope, transition, sequence)
         if transition.cwd is not None and transition.session is not None:
-            self._name_session(transition.cwd, transition.session, at, sequence)
-        for identity, patch in transition.patches.items():
-            self.scopes[identity] = self._advanced(self.scope(identity), patch, sequence)
-        for identity, state in transition.states.items():
-            # A fork is an origin like an import, and its child has not changed since.
-            revision = self.scope(identity).revision + (0 if transition.parent is not None else 1)
-            self.scopes[identity] = begun(state, revision=revision, since=sequence)
+            self._name_session(transition.cwd, transition.session, at)
         if transition.receipt_key is not None and transition.digest is not None:
-            self._keep_receipt(transition.receipt_key, KeptReceipt(transition.digest, transition.receipt))
+            self._keep_receipt(transition.receipt_key, KeptReceipt(transition.digest, transition.receipt, sequence))
         if transition.history_limit is not None:
-            self._limit_history(transition.history_limit)
+            self._limit_history(transition.history_limit, sequence)
         self.sequence = sequence
 
     def finish(self) -> View:
         """Return the view with every applied transition; the draft takes no more of them."""
         self._finished = True
-        return View(self.sequence, self.scopes, self.sessions, self.receipts, self.history_limit)
+        return View(self.sequence, self.scopes, self.sessions, self.receipts, self.history_limit, self.damaged)
 
-    def _advanced(self, scope: Scope, patch: Planes, sequence: int) -> Scope:
-        """Return the scope after a transition changed it, with the change kept."""
+    def _advanced(self, identity: Identity, before: Scope | None, transition: Transition, sequence: int) -> Scope:
+        """Return the scope of a stream that the transition touches, after it; `before` is `None` for a new one."""
+        # The boundary before the first transition of a session is its origin (state.md section 7.1).
+        scope = before or Scope(since=sequence - 1 if identity.kind == "session" else 0)
+        if identity in transition.states:
+            return begun(transition.states[identity], revision=_revision(scope, transition, sequence), since=sequence)
+        patch = transition.patches.get(identity)
+        if patch is None:
+            return replace(scope, touched=sequence)
         kept = (*scope.changes, Change(sequence, patch, scope.planes))
-        after = replace(scope, planes=apply(scope.planes, patch), revision=scope.revision + 1, changes=kept)
+        planes = apply(scope.planes, patch)
+        after = replace(scope, planes=planes, revision=scope.revision + 1, touched=sequence, changes=kept)
         return folded(after, self.history_limit)
 
-    def _limit_history(self, limit: int) -> None:
+    def _limit_history(self, limit: int, sequence: int) -> None:
         """Take the new setting; a lower one folds at once (state.md section 7.1)."""
         if limit < self.history_limit:
             for identity, scope in self.scopes.items():
-                self.scopes[identity] = folded(scope, limit)
+                if scope.touched < sequence and len(scope.changes) > limit:
+                    self.scopes[identity] = replace(folded(scope, limit), touched=sequence)
         self.history_limit = limit
 
-    def _name_session(self, cwd: str, session: str, at: str, sequence: int) -> None:
-        """Note when a session was last changed.
-
-        Its first transition makes it known, and the boundary before is its origin (state.md section 7.1).
-        """
-        self.scopes.setdefault(Identity("session", cwd, session), Scope(since=sequence - 1))
+    def _name_session(self, cwd: str, session: str, at: str) -> None:
+        """Note when a session was last changed, unless nothing is known of it."""
+        if Identity("session", cwd, session) in self.damaged:
+            return
         own = self._own_sessions.get(cwd)
         if own is None:
             own = self._own_sessions[cwd] = dict(self.sessions.get(cwd, {}))
@@ -111,6 +125,17 @@ class Draft:
         own[session] = at
 
     def _keep_receipt(self, key: ReceiptKey, kept: KeptReceipt) -> None:
+        if key.home in self.damaged:
+            return
         self.receipts[key] = kept
         if len(self.receipts) > RECEIPTS_KEPT_MAX:
             del self.receipts[next(iter(self.receipts))]
+
+
+def _revision(scope: Scope, transition: Transition, sequence: int) -> int:
+    """Return the revision of a scope that begins with a whole state."""
+    if transition.reset:
+        # What it was may be lost. No revision ever passes the ledger, so this one was never told before.
+        return sequence
+    # A fork is an origin like an import, and its child has not changed since.
+    return scope.revision + (0 if transition.parent is not None else 1)

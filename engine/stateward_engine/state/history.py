@@ -11,7 +11,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from stateward_engine.state.view import Scope, Selection, View
+    from stateward_engine.state.view import Planes, Scope, Selection, View
 
 
 def transitions(view: View, selection: Selection) -> list[int]:
@@ -31,7 +31,11 @@ def transitions(view: View, selection: Selection) -> list[int]:
     >>> transitions(View(5, scopes), Selection("/d", None, ("cwd",)))
     [5, 4]
     """
-    members = [view.scope(identity) for identity in selection.members()]
+    identities = selection.members()
+    if any(identity in view.damaged for identity in identities):
+        # What a damaged member changed is not known, so nothing can be counted. Only the present is there.
+        return []
+    members = [view.scope(identity) for identity in identities]
     since = max(scope.since for scope in members)
     if selection.session is not None and selection.identity("session") not in view.scopes:
         return []
@@ -50,3 +54,8 @@ def folded(scope: Scope, limit: int) -> Scope:
     if excess <= 0:
         return scope
     return replace(scope, since=scope.changes[excess - 1].sequence, changes=scope.changes[excess:])
+
+
+def rewound(scope: Scope) -> Planes:
+    """Return the oldest planes that a scope knows: those that its kept changes begin with."""
+    return scope.changes[0].before if scope.changes else scope.planes

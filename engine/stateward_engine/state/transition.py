@@ -12,7 +12,7 @@ from stateward_engine.errors import CorruptStore
 from stateward_engine.state.view import SCOPES, Identity, Planes, ReceiptKey, Selection
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
 
     from stateward_engine.json_value import Json
 
@@ -41,6 +41,7 @@ class Transition:
         digest: SHA-256 of the authored patch, hexadecimal; set with `receipt_key`.
         history_limit: The new setting, or `None`.
         parent: The session whose state a fork begins with, or `None`; then `states` has that of `session`.
+        reset: Whether the scopes in `states` are given up, damaged or not, and begin anew.
 
     Invariant: every scope belongs to `cwd` and `session`, so an entry names scopes by their word alone.
     """
@@ -54,6 +55,16 @@ class Transition:
     digest: str | None = None
     history_limit: int | None = None
     parent: str | None = None
+    reset: bool = False
+
+    def streams(self) -> Iterable[Identity]:
+        """Return the streams that keep something of this, each once."""
+        streams = dict.fromkeys((*self.patches, *self.states))
+        if self.session is not None:
+            streams[Identity("session", self.cwd, self.session)] = None
+        if self.receipt_key is not None:
+            streams[self.receipt_key.home] = None
+        return streams
 
     def to_entry(self, at: str) -> dict[str, Json]:
         """Return the journal entry: a self-contained JSON object.
@@ -74,6 +85,7 @@ class Transition:
             "digest": self.digest,
             "history_limit": self.history_limit,
             "parent": self.parent,
+            "reset": self.reset,
         }
 
 
@@ -101,4 +113,5 @@ def from_entry(entry: Mapping[str, Any]) -> Transition:
         digest=entry["digest"],
         history_limit=entry["history_limit"],
         parent=entry["parent"],
+        reset=entry["reset"],
     )

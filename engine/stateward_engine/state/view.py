@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Final, Literal, TypeAlias
 
+from stateward_engine.errors import CorruptStore
 from stateward_engine.json_value import Json
 
 ScopeName: TypeAlias = Literal["global", "cwd", "session"]
@@ -83,6 +84,17 @@ class Selection:
         return [self.identity(scope) for scope in SCOPES if given[scope]]
 
 
+def home(cwd: str | None, session: str | None) -> Identity:
+    """Return the narrowest scope of a client: its stream also keeps the receipts of that client.
+
+    >>> home("/home/ada", None)
+    Identity(kind='cwd', cwd='/home/ada', session=None)
+    """
+    if cwd is None:
+        return Identity("global")
+    return Identity("cwd", cwd) if session is None else Identity("session", cwd, session)
+
+
 @dataclass(frozen=True, slots=True)
 class Change:
     """What one kept transition did to one scope.
@@ -108,6 +120,7 @@ class Scope:
         planes: The present planes and their values, and beside them those of declared roots. Never changed in place.
         revision: Counts the accepted transitions that changed this scope, from 0.
         since: The ledger sequence that the oldest known planes include: nothing is known of earlier ones.
+        touched: The ledger sequence of the last entry that the stream has something of.
         changes: The kept changes after `since`, oldest first, at most as many as the history limit.
         declarations: Of each external root, by name, what was imported with it.
     """
@@ -115,6 +128,7 @@ class Scope:
     planes: Planes = field(default_factory=dict)
     revision: int = 0
     since: int = 0
+    touched: int = 0
     changes: tuple[Change, ...] = ()
     declarations: Mapping[str, Json] = field(default_factory=dict)
 
@@ -131,15 +145,71 @@ EMPTY_SCOPE: Final = Scope()
 
 
 @dataclass(frozen=True, slots=True)
-class View:
+class Damage:
+    """Why a stream cannot be trusted. Its bytes stay as they are until somebody gives them up.
+
+    Attributes:
+        file: Its file, relative to the store.
+        reason: What contradicts itself there.
+    """
+
+    file: str
+    reason: str
+
+    def refusal(self, identity: Identity) -> CorruptStore:
+        """Return the answer to everything that depends on the stream."""
+        return CorruptStore(
+            f"the {identity.kind} scope is damaged ({self.file}: {self.reason}); its bytes were kept: restore the file "
+            f"from a copy while no daemon runs, or give its content up with: stateward reset-scope {identity.kind}",
+            file=self.file,
+            reason=self.reason,
+            scope=identity.kind,
+            example=f"stateward reset-scope {identity.kind}",
+        )
+
+
+class Basis:
+    """What a decision looks at: a published `View`, or the writer's `Draft` without a copy for each command."""
+
+    __slots__ = ()
+
+    scopes: Mapping[Identity, Scope]
+    sessions: Mapping[str, Mapping[str, str]]
+    receipts: Mapping[ReceiptKey, KeptReceipt]
+    history_limit: int
+    damaged: Mapping[Identity, Damage]
+
+    def scope(self, identity: Identity) -> Scope:
+        """Return the scope of that identity; one that was never changed is empty.
+
+        Raises:
+            CorruptStore: Its stream is damaged.
+        """
+        if self.damaged and (damage := self.damaged.get(identity)):
+            raise damage.refusal(identity)
+        return self.scopes.get(identity, EMPTY_SCOPE)
+
+    def receipt(self, key: ReceiptKey) -> KeptReceipt | None:
+        """Return the kept answer of a keyed mutation, or `None`.
+
+        Raises:
+            CorruptStore: The stream that would hold it is damaged.
+        """
+        self.scope(key.home)
+        return self.receipts.get(key)
+
+
+@dataclass(frozen=True, slots=True)
+class View(Basis):
     """All state at one moment.
 
     Attributes:
         sequence: The ledger sequence that this view includes; 0 is the empty store.
-        scopes: Every scope that a transition ever changed, and that of every known session. Others are empty.
+        scopes: Every scope that an entry ever touched. Others are empty.
         sessions: For each cwd, its session ids and when each was last changed (RFC 3339, UTC).
         receipts: The kept answers of keyed mutations, oldest first.
         history_limit: The store's durable setting, 0 to `HISTORY_LIMIT_MAX`.
+        damaged: The streams that cannot be trusted. They are in none of the other mappings.
     """
 
     sequence: int = 0
@@ -147,10 +217,7 @@ class View:
     sessions: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     receipts: Mapping[ReceiptKey, KeptReceipt] = field(default_factory=dict)
     history_limit: int = HISTORY_LIMIT_DEFAULT
-
-    def scope(self, identity: Identity) -> Scope:
-        """Return the scope of that identity; one that was never changed is empty."""
-        return self.scopes.get(identity, EMPTY_SCOPE)
+    damaged: Mapping[Identity, Damage] = field(default_factory=dict)
 
     def planes(self, selection: Selection, sequence: int | None = None) -> dict[ScopeName, Planes]:
         """Return the planes of each wanted scope, in precedence order.
@@ -171,10 +238,22 @@ class ReceiptKey:
     session: str | None
     key: str
 
+    @property
+    def home(self) -> Identity:
+        """The stream that keeps it."""
+        return home(self.cwd, self.session)
+
 
 @dataclass(frozen=True, slots=True)
 class KeptReceipt:
-    """What a keyed mutation was (`digest`, SHA-256 of its canonical JSON) and what it was answered."""
+    """What a keyed mutation was and what it was answered.
+
+    Attributes:
+        digest: SHA-256 of its canonical JSON.
+        receipt: The answer.
+        sequence: Its place in the ledger.
+    """
 
     digest: str
     receipt: Mapping[str, Json]
+    sequence: int = 0

@@ -69,7 +69,7 @@ def begun(state: Planes, *, revision: int, since: int) -> Scope:
     planes = {name: plane for name, plane in state.items() if name != _EXTERNAL}
     planes |= {name: in_order(root["value"]) for name, root in roots.items() if "value" in root}
     declarations = {name: root["declaration"] for name, root in roots.items()}
-    return Scope(planes, revision, since, declarations=declarations)
+    return Scope(planes, revision, since, touched=since, declarations=declarations)
 
 
 def _whole_state(state: Json, place: Place) -> Planes:

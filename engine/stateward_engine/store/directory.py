@@ -141,20 +141,46 @@ class Directory:
     def write_file(self, name: str, data: bytes) -> None:
         """Make `name` hold exactly `data`, durably, in a new inode; until then it holds what it held before.
 
-        The copy is synced and read back under another name, so that a bad copy never replaces a good file.
-
         Raises:
             OSError: The first failing call; `name` is untouched unless only the last step, syncing the directory,
                 failed.
         """
+        self.place_file(name, data)
+        self.sync()
+
+    def place_file(self, name: str, data: bytes) -> None:
+        """Do as `write_file`, except for the last step: a crash before `sync` may bring the old content back.
+
+        The copy is synced and read back under another name, so that a bad copy never replaces a good file.
+        """
         temporary = name + TEMPORARY_SUFFIX
-        with contextlib.suppress(FileNotFoundError):
-            os.unlink(temporary, dir_fd=self._descriptor)
+        self.remove(temporary)
         with contextlib.closing(DiskFile(self.open_file(temporary, os.O_RDWR | os.O_CREAT | os.O_EXCL))) as file:
             for offset in range(0, len(data), COPY_BYTES_MAX):
                 write_durably(file, data[offset : offset + COPY_BYTES_MAX], offset)
-        os.rename(temporary, name, src_dir_fd=self._descriptor, dst_dir_fd=self._descriptor)
-        self.sync()
+        self.rename(temporary, name)
+
+    def rename(self, old: str, new: str) -> None:
+        """Give a file another name, in the place of what has it."""
+        os.rename(old, new, src_dir_fd=self._descriptor, dst_dir_fd=self._descriptor)
+
+    def remove(self, name: str) -> None:
+        """Take a file away, if it is there."""
+        with contextlib.suppress(FileNotFoundError):
+            os.unlink(name, dir_fd=self._descriptor)
+
+    def reserve(self, name: str, length: int) -> None:
+        """Let a file hold `length` bytes of the disk, whatever they are.
+
+        Raises:
+            OSError: There is no room for them.
+        """
+        descriptor = self.open_file(name, os.O_RDWR | os.O_CREAT)
+        try:
+            if os.fstat(descriptor).st_size < length:
+                os.posix_fallocate(descriptor, 0, length)
+        finally:
+            os.close(descriptor)
 
     def sync(self) -> None:
         """Make the names in it durable."""

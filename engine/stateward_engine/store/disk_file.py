@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 from typing import Final, Protocol
 
@@ -93,3 +94,14 @@ class DiskFile:
         if self._descriptor >= 0:
             os.close(self._descriptor)
             self._descriptor = -1
+
+
+def describe(error: BaseException) -> str:
+    """Return a failure in words that hold no stored text.
+
+    >>> describe(OSError(errno.ENOSPC, "No space left on device"))
+    'ENOSPC: No space left on device'
+    """
+    if isinstance(error, OSError) and error.errno is not None:
+        return f"{errno.errorcode.get(error.errno, error.errno)}: {error.strerror}"
+    return str(error) if isinstance(error, OSError) else type(error).__name__

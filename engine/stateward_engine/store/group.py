@@ -17,8 +17,7 @@ if TYPE_CHECKING:
 
     from stateward_engine.json_value import Json
     from stateward_engine.state.commands import Command
-    from stateward_engine.state.decide import Basis
-    from stateward_engine.state.view import View
+    from stateward_engine.state.view import Basis, View
 
     Decide: TypeAlias = Callable[[Basis, Command], Transition | Repeat]
 
@@ -66,10 +65,10 @@ class Group:
         entries: The JSON texts to append, in order.
     """
 
-    def __init__(self, view: View, *, first_sequence: int, at: str, decide: Decide) -> None:
+    def __init__(self, view: View, *, at: str, decide: Decide) -> None:
         self.entries: list[bytes] = []
         self._view = view
-        self._first_sequence = first_sequence
+        self._first_sequence = view.sequence + 1
         self._at = at
         self._decide = decide
         self._draft = Draft(view)

@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
-import errno
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from stateward_engine.errors import StoreUnavailable
-from stateward_engine.store.disk_file import write_durably
+from stateward_engine.store.disk_file import describe, write_durably
+from stateward_engine.store.ledger import refusal
 from stateward_engine.store.record import Kind, encode, encode_group
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from stateward_engine.store.disk_file import File
+    from stateward_engine.store.scan import Scan
+
+
+# Syncing a file that did not grow is one write to the device; growing it costs the file system a commit of its own. So
+# zeros are written this far ahead, in the same write as the group that reaches the end of the last ones.
+AHEAD_BYTES: Final = 256 * 2**10
 
 
 class Journal:
@@ -24,18 +30,23 @@ class Journal:
     Attributes:
         file: The open file; tests put one that fails in its place.
         end: Offset of the byte after the last group.
+        length: How many bytes the file has; all after the last record are zeros.
+        groups: How many groups it has.
         next_sequence: The ledger sequence of the next entry.
         poison: Why nothing can be appended any more, or `None`.
         is_ours: Tells whether the store is still locked by its name. If not, another process may write to it by now.
     """
 
-    def __init__(self, file: File, *, end: int, next_sequence: int, sealed: bool) -> None:
+    def __init__(self, file: File, proven: Scan) -> None:
+        """Go on from a file that has exactly what was proven, and no torn tail."""
         self.file = file
-        self.end = end
-        self.next_sequence = next_sequence
+        self.end = proven.end
+        self.length = proven.length
+        self.groups = len(proven.groups)
+        self.next_sequence = proven.next_sequence
         self.poison: str | None = None
         self.is_ours: Callable[[], bool] = _always
-        self._sealed = sealed
+        self._sealed = proven.sealed
 
     def append(self, entries: Sequence[bytes]) -> None:
         """Return once `entries`, each a JSON text, are durable together as one group.
@@ -49,6 +60,7 @@ class Journal:
         record = encode_group(self.next_sequence, entries)
         self._write(record)
         self.end += len(record)
+        self.groups += 1
         self.next_sequence += len(entries)
         self._sealed = False
 
@@ -69,17 +81,23 @@ class Journal:
         """Close the file."""
         self.file.close()
 
-    def _write(self, record: bytes) -> None:
+    def demand_writable(self) -> None:
+        """Raise `StoreUnavailable` if nothing may be written any more."""
+        if self.poison is None and not self.is_ours():
+            self.poison = "the lock file was removed, so another process may write to the store"
         if self.poison is not None:
             raise refusal(self.poison)
-        if not self.is_ours():
-            self.poison = "the lock file was removed, so another process may write to the store"
-            raise refusal(self.poison)
+
+    def _write(self, record: bytes) -> None:
+        self.demand_writable()
         try:
+            if self.end + len(record) > self.length:
+                record += bytes(AHEAD_BYTES)
             write_durably(self.file, record, self.end)
+            self.length = max(self.length, self.end + len(record))
         except BaseException as error:
             # Even an interrupt: it may have come between the write and the sync.
-            self.poison = _describe(error)
+            self.poison = describe(error)
             if not isinstance(error, Exception):
                 raise
             raise StoreUnavailable(
@@ -92,22 +110,3 @@ class Journal:
 
 def _always() -> bool:
     return True
-
-
-def refusal(poison: str) -> StoreUnavailable:
-    """Return the answer to every mutation that comes after the journal was poisoned."""
-    return StoreUnavailable(
-        f"the store stopped writing after a failure ({poison}); free the disk or repair it, then restart the store",
-        reason=poison,
-    )
-
-
-def _describe(error: BaseException) -> str:
-    """Return a failure in words that hold no stored text.
-
-    >>> _describe(OSError(errno.ENOSPC, "No space left on device"))
-    'ENOSPC: No space left on device'
-    """
-    if isinstance(error, OSError) and error.errno is not None:
-        return f"{errno.errorcode.get(error.errno, error.errno)}: {error.strerror}"
-    return str(error) if isinstance(error, OSError) else type(error).__name__

@@ -1,199 +1,86 @@
-"""The store as everyone above sees it: open it, read its view, submit commands, close it."""
+"""The ledger: the one totally ordered sequence of groups that everything lasting is made of, whatever keeps it.
+
+An engine needs this interface and nothing else. `tests/store/ledger_kit.py` is what it has to pass.
+"""
 
 from __future__ import annotations
 
-import contextlib
-import queue
-from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Protocol
 
 from stateward_engine.errors import StoreUnavailable
-from stateward_engine.state.view import View
-from stateward_engine.store.clock import utc_now
-from stateward_engine.store.directory import Directory
-from stateward_engine.store.group import Rejected
-from stateward_engine.store.lock import Lock
-from stateward_engine.store.recover import read_view, recover, refuse_foreign
-from stateward_engine.store.writer import QUEUE_LENGTH_MAX, Writer, WriterCore
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-    from os import PathLike
-    from types import TracebackType
-    from typing import Self
+    from collections.abc import Sequence
 
-    from stateward_engine.state.commands import Command
-    from stateward_engine.state.transition import Repeat
-    from stateward_engine.store.group import Committed, Outcome
-    from stateward_engine.store.journal import Journal
-    from stateward_engine.store.writer import Deliver, Ticket
+    from stateward_engine.state.view import View
 
 
-class Store:
-    """An open store; a context manager that closes it.
+class Stale(Exception):
+    """Somebody else appended first: follow the ledger, then decide again."""
 
-    Attributes:
-        view: The captured view: everything that is durable and published. Readers take it and no lock.
-        writer: The one writer, or `None` when the store was opened to read.
-        closing: What `close` gives back once the writer has ended.
-        provider: What `status` calls this engine.
+
+class Ledger(Protocol):
+    """An open ledger. Opening it is the engine's own affair, and ends with the view that its streams lead to.
+
+    Invariant: an entry that `append` returned for is there whenever the ledger is opened again, in its place, with all
+    entries of its group. One that it refused is not. Of one whose outcome is unknown, all or nothing is there.
+
     """
 
-    provider: Final = "embedded"
-
-    def __init__(self, view: View, lock: Lock | None = None) -> None:
-        self.view = view
-        self.writer: Writer | None = None
-        self.closing = contextlib.ExitStack()
-        self._lock = lock
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()
+    @property
+    def provider(self) -> str:
+        """What `status` calls the engine."""
 
     @property
-    def health(self) -> str:
-        """`"ok"`, or why every mutation is refused."""
-        return self.writer.health if self.writer else _READ_ONLY
+    def poison(self) -> str | None:
+        """Why nothing can be appended any more, or `None`."""
 
     @property
-    def queue_length(self) -> int:
-        """How many commands wait for the disk."""
-        return self.writer.queue_length if self.writer else 0
+    def head(self) -> int:
+        """The ledger sequence of the last durable entry that this process knows of; 0 for none."""
 
     @property
-    def journal_bytes(self) -> int:
-        """Size of the durable groups, in bytes; 0 for a store that was opened to read."""
-        return self.writer.journal_bytes if self.writer else 0
+    def length(self) -> int:
+        """Size of what a start would have to replay, in bytes."""
 
-    def submit(self, command: Command, done: Callable[[Outcome], None]) -> Ticket:
-        """Queue a command; see `Writer.submit`.
+    @property
+    def is_long(self) -> bool:
+        """Tell whether compaction is due."""
+
+    def append(self, entries: Sequence[bytes], *, expected_head: int) -> None:
+        """Return once `entries`, each a JSON text, are durable together as the group after `expected_head`.
 
         Raises:
-            Busy: Too many commands are waiting.
-            StoreUnavailable: The store is closed or was opened to read.
+            Stale: The ledger is past `expected_head`; nothing was written.
+            StoreUnavailable: With outcome `unknown`, it cannot be told whether they are durable; with `refused`,
+                nothing was written. The ledger is poisoned.
+
+        Source: store.md sections 1 and 3.
         """
-        if self.writer is None:
-            raise StoreUnavailable(_READ_ONLY)
-        return self.writer.submit(command, done)
 
-    def commit_now(self, command: Command) -> Committed | Repeat:
-        """Commit one command and return its outcome, with `view` already past it.
-
-        Waits for the writer, so it must not be called where `deliver` runs what it is given.
+    def follow(self, view: View) -> View:
+        """Return the view after what others have appended since `view`; the same one when nobody did.
 
         Raises:
-            RequestError: The state does not take the command.
-            StoreError: The store could not commit it; `outcome` says what became of it.
+            StoreUnavailable: It cannot be reached.
         """
-        answer: queue.SimpleQueue[Outcome] = queue.SimpleQueue()
-        self.submit(command, answer.put)
-        outcome = answer.get()
-        if isinstance(outcome, Rejected):
-            raise outcome.error
-        return outcome
 
-    def announce(self, *, pid: int, socket: str, version: str) -> None:
-        """Tell other processes who serves this store and where; see `Lock.announce`."""
-        if self._lock is None:
-            raise StoreUnavailable(_READ_ONLY)
-        self._lock.announce(pid=pid, socket=socket, version=version)
+    def compact(self, view: View) -> int:
+        """Make `view`, which is at the head, what the next start begins with, and return how many streams changed.
 
-    def drain(self) -> None:
-        """Commit and answer what is queued, and refuse what comes after; the store stays locked. See `Writer.close`."""
-        if self.writer:
-            self.writer.close()
+        Raises:
+            StoreUnavailable: It could not; everything is as durable as before. The ledger may be poisoned.
+
+        Source: store.md section 4.
+        """
 
     def close(self) -> None:
-        """Drain, seal the journal, release the lock. A second call does nothing."""
-        self.drain()
-        self.closing.close()
-
-    def publish(self, view: View) -> None:
-        """Let readers see a view; the writer calls it once the view is durable, and nobody else does."""
-        self.view = view
+        """End the run in good order and give everything back."""
 
 
-_READ_ONLY = "the store was opened to read; open it for writing"
-
-
-def run_here(call: Callable[[], None]) -> None:
-    """Deliver on the writer's own thread: right for a program without an event loop."""
-    call()
-
-
-def open_store(
-    path: str | PathLike[str],
-    *,
-    read_only: bool = False,
-    now: Callable[[], str] = utc_now,
-    deliver: Deliver = run_here,
-    queue_length_max: int = QUEUE_LENGTH_MAX,
-) -> Store:
-    """Open the store at `path`; one that is not there yet is made.
-
-    Args:
-        path: The store's directory, absolute or relative to the working directory.
-        read_only: Write nothing and take the lock only to read: the view stays as it was then.
-            Where there is no store, the view is empty.
-        now: The clock; RFC 3339 text in UTC.
-        deliver: Where views are published and outcomes answered; see `Writer`.
-        queue_length_max: How many commands may wait for the disk.
-
-    Raises:
-        CorruptStore: Stored evidence contradicts itself; no byte was changed.
-        StoreUnavailable: Another process has the store, or its directory or disk cannot be used. Nothing stays open.
-
-    Source: store.md section 4.
-    """
-    where = Path(path).absolute()
-    with _naming_the_store(where):
-        if read_only:
-            return Store(_view_at(where))
-        with contextlib.ExitStack() as closing:
-            directory = closing.enter_context(Directory.open(where, create=True))
-            # Before the lock, which would be the first foreign file in somebody else's directory.
-            refuse_foreign(directory)
-            lock = Lock.acquire(directory)
-            closing.callback(lock.release)
-            recovered = recover(directory)
-            closing.callback(_end_journal, recovered.journal)
-            recovered.journal.is_ours = lock.is_in_place
-            core = WriterCore(recovered.view, recovered.journal, now=now)
-            store = Store(recovered.view, lock)
-            store.writer = Writer(core, publish=store.publish, deliver=deliver, queue_length_max=queue_length_max)
-            store.closing = closing.pop_all()
-            return store
-
-
-def _view_at(path: Path) -> View:
-    try:
-        directory = Directory.open(path, create=False)
-    except FileNotFoundError:
-        return View()
-    with directory, Lock.shared(directory):
-        return read_view(directory)
-
-
-def _end_journal(journal: Journal) -> None:
-    # A seal that fails loses nothing: the next start copies the journal instead of trusting it.
-    with contextlib.suppress(StoreUnavailable):
-        journal.seal()
-    journal.close()
-
-
-@contextlib.contextmanager
-def _naming_the_store(path: Path) -> Iterator[None]:
-    """Turn a failed call into the refusal to open."""
-    try:
-        yield
-    except OSError as error:
-        raise StoreUnavailable(
-            f"the store {path} cannot be opened ({error.strerror or error}); free or repair the disk, or choose "
-            "another store",
-            file=str(path),
-        ) from error
+def refusal(poison: str) -> StoreUnavailable:
+    """Return the answer to every mutation that comes after the ledger was poisoned."""
+    return StoreUnavailable(
+        f"the store stopped writing after a failure ({poison}); free the disk or repair it, then restart the store",
+        reason=poison,
+    )

@@ -6,23 +6,24 @@ any point and run again.
 
 from __future__ import annotations
 
-import os
-from dataclasses import dataclass
+import re
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
 from stateward_engine.errors import CorruptStore, StoreUnavailable
 from stateward_engine.state.draft import Draft
 from stateward_engine.state.transition import from_entry
-from stateward_engine.state.view import View
+from stateward_engine.state.view import Damage, View
+from stateward_engine.store.catalogue import FRESH_JOURNAL
 from stateward_engine.store.directory import TEMPORARY_SUFFIX
-from stateward_engine.store.disk_file import DiskFile
-from stateward_engine.store.journal import Journal
 from stateward_engine.store.lock import LOCK_NAME, STARTER_LOCK_NAME
-from stateward_engine.store.scan import FRESH_JOURNAL, corrupt, entries, scan
+from stateward_engine.store.scan import corrupt, entries, scan
+from stateward_engine.store.streams import load_view
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from stateward_engine.store.catalogue import Catalogue
     from stateward_engine.store.directory import Directory
     from stateward_engine.store.record import Record
     from stateward_engine.store.scan import Scan
@@ -30,24 +31,35 @@ if TYPE_CHECKING:
 FORMAT_NAME: Final = "FORMAT"
 FORMAT_CONTENT: Final = b"stateward store 1\n"
 JOURNAL_DIRECTORY: Final = "journal"
-JOURNAL_NAME: Final = "000001.log"
-JOURNAL_PATH: Final = f"{JOURNAL_DIRECTORY}/{JOURNAL_NAME}"
+FIRST_JOURNAL: Final = "000001.log"
+# The journal before the current one, kept for people. It has no name that a start would take for a journal.
+PREVIOUS_JOURNAL: Final = "previous"
+RESERVE_NAME: Final = "reserve"
 _JOURNAL_SUFFIX: Final = ".log"
+_JOURNAL_NAME: Final = re.compile(r"[0-9]{6}\.log")
 
 
 @dataclass(frozen=True, slots=True)
-class Recovered:
-    """What a start found, and the journal to go on with."""
+class Evidence:
+    """What the bytes of a store prove.
 
+    Attributes:
+        name: Of the journal in its directory.
+        content: Its bytes.
+        proven: What they say.
+        view: Where the streams and the groups lead to.
+    """
+
+    name: str
+    content: bytes
+    proven: Scan
     view: View
-    journal: Journal
 
 
-def recover(directory: Directory) -> Recovered:
-    """Prove the store, repair what a crash left behind, and open its journal. The caller holds the lock.
+def recover(directory: Directory) -> tuple[Evidence, Directory]:
+    """Prove the store, make a new one where there is none, and return what it holds and its open journal directory.
 
-    A journal that was not sealed by its last owner is copied, without its torn tail, into a new inode, which takes its
-    place. That also rescues what a failed sync left in the kernel's cache alone.
+    The caller holds the lock. Nothing is repaired yet: see `reseal`.
 
     Raises:
         CorruptStore: See `scan`; also an unknown `FORMAT` or a missing journal. No byte was changed.
@@ -58,13 +70,30 @@ def recover(directory: Directory) -> Recovered:
     """
     if _is_unused(directory):
         _create(directory)
-    with _open_journals(directory) as journals:
-        content = _journal_content(journals)
-        proven = scan(content, file=JOURNAL_PATH)
-        view = replay(proven.groups)
-        if not proven.sealed:
-            journals.write_file(JOURNAL_NAME, content[: proven.end])
-        return Recovered(view, _open_journal(journals, proven))
+    journals = _open_journals(directory)
+    try:
+        return prove(directory, journals), journals
+    except BaseException:
+        journals.close()
+        raise
+
+
+def reseal(journals: Directory, evidence: Evidence) -> Scan:
+    """Put a copy of the journal, without its torn tail, into a new inode, unless its last owner sealed it.
+
+    That also rescues what a failed sync left in the kernel's cache alone.
+
+    Returns:
+        What the journal proves then.
+
+    Raises:
+        OSError: A call failed; the store is as good as before.
+    """
+    if evidence.proven.sealed:
+        return evidence.proven
+    content = evidence.content[: evidence.proven.end]
+    journals.write_file(evidence.name, content)
+    return replace(evidence.proven, length=len(content))
 
 
 def read_view(directory: Directory) -> View:
@@ -78,7 +107,35 @@ def read_view(directory: Directory) -> View:
     if _is_unused(directory):
         return View()
     with _open_journals(directory) as journals:
-        return replay(scan(_journal_content(journals), file=JOURNAL_PATH).groups)
+        return prove(directory, journals).view
+
+
+def prove(directory: Directory, journals: Directory) -> Evidence:
+    """Return what the newest journal and the streams that it goes on from prove.
+
+    Raises:
+        CorruptStore, OSError: As for `recover`.
+    """
+    name = _current(journals)
+    file = f"{JOURNAL_DIRECTORY}/{name}"
+    content = journals.read(name) or b""
+    proven = scan(content, file=file)
+    base = load_view(directory, proven.catalogue, first_sequence=proven.first_sequence)
+    view = replay(base, proven.groups, file=file)
+    return Evidence(name, content, proven, _without_the_future(view, proven.catalogue))
+
+
+def _without_the_future(view: View, catalogue: Catalogue) -> View:
+    """Return the view without streams that cover more than the ledger has: what they include is lost or was never."""
+    ahead = {
+        row.identity: Damage(row.file, f"it covers entry {scope.touched}, and the ledger ends with {view.sequence}")
+        for row in catalogue.streams
+        if (scope := view.scopes.get(row.identity)) and scope.touched > view.sequence
+    }
+    if not ahead:
+        return view
+    scopes = {identity: scope for identity, scope in view.scopes.items() if identity not in ahead}
+    return replace(view, scopes=scopes, damaged={**view.damaged, **ahead})
 
 
 def refuse_foreign(directory: Directory) -> None:
@@ -86,22 +143,22 @@ def refuse_foreign(directory: Directory) -> None:
     _is_unused(directory)
 
 
-def replay(groups: Iterable[Record]) -> View:
-    """Return the view that the groups lead to. Decides nothing: entries say what happened.
+def replay(base: View, groups: Iterable[Record], *, file: str) -> View:
+    """Return the view that the groups of a journal lead to from `base`. Decides nothing: entries say what happened.
 
     Raises:
         CorruptStore: An entry that cannot be applied.
     """
-    draft = Draft(View())
+    draft = Draft(base)
     for group in groups:
-        for sequence, entry in enumerate(entries(group, file=JOURNAL_PATH), group.sequence):
+        for sequence, entry in enumerate(entries(group, file=file), group.sequence):
             try:
                 draft.apply(from_entry(entry), at=entry["at"], sequence=sequence)
             except CorruptStore as error:
-                raise corrupt(str(error), JOURNAL_PATH, group.start) from error
+                raise corrupt(str(error), file, group.start) from error
             except Exception as error:
                 # Whatever is wrong with it, its checksum says that we wrote it so.
-                raise corrupt(f"entry {sequence} cannot be replayed", JOURNAL_PATH, group.start) from error
+                raise corrupt(f"entry {sequence} cannot be replayed", file, group.start) from error
     return draft.finish()
 
 
@@ -121,7 +178,7 @@ def _is_unused(directory: Directory) -> bool:
             file=FORMAT_NAME,
             offset=0,
         )
-    ours = {LOCK_NAME, STARTER_LOCK_NAME, JOURNAL_DIRECTORY, FORMAT_NAME + TEMPORARY_SUFFIX}
+    ours = {LOCK_NAME, STARTER_LOCK_NAME, RESERVE_NAME, JOURNAL_DIRECTORY, FORMAT_NAME + TEMPORARY_SUFFIX}
     if foreign := set(directory.names()) - ours:
         raise StoreUnavailable(
             f"{directory.path} is not a store and not empty (it holds {len(foreign)} other names); "
@@ -139,8 +196,8 @@ def _demand_no_data(directory: Directory) -> None:
     except FileNotFoundError:
         return
     with journals:
-        names = set(journals.names()) - {JOURNAL_NAME + TEMPORARY_SUFFIX}
-        if names and (names != {JOURNAL_NAME} or journals.read(JOURNAL_NAME) != FRESH_JOURNAL):
+        names = set(journals.names()) - {FIRST_JOURNAL + TEMPORARY_SUFFIX}
+        if names and (names != {FIRST_JOURNAL} or journals.read(FIRST_JOURNAL) != FRESH_JOURNAL):
             raise CorruptStore(
                 f"{directory.path / FORMAT_NAME} is missing beside a journal that was in use; "
                 "restore the file or the whole directory from a copy; nothing was changed",
@@ -153,7 +210,7 @@ def _create(directory: Directory) -> None:
     """Make an empty store. `FORMAT` comes last: it promises that the rest is there."""
     directory.sync_parent()
     with directory.subdirectory(JOURNAL_DIRECTORY, create=True) as journals:
-        journals.write_file(JOURNAL_NAME, FRESH_JOURNAL)
+        journals.write_file(FIRST_JOURNAL, FRESH_JOURNAL)
     directory.write_file(FORMAT_NAME, FORMAT_CONTENT)
 
 
@@ -164,23 +221,28 @@ def _open_journals(directory: Directory) -> Directory:
         raise _missing(JOURNAL_DIRECTORY) from error
 
 
-def _journal_content(journals: Directory) -> bytes:
-    """Return the journal's bytes; refuse a store without one and a store with others."""
+def _current(journals: Directory) -> str:
+    """Return the name of the newest journal: it got it after all that it goes on from was durable."""
     names = [name for name in journals.names() if name.endswith(_JOURNAL_SUFFIX)]
-    if others := [name for name in names if name != JOURNAL_NAME]:
+    if others := [name for name in names if not _JOURNAL_NAME.fullmatch(name)]:
         raise corrupt("a journal that this version does not know", f"{JOURNAL_DIRECTORY}/{others[0]}", 0)
-    content = journals.read(JOURNAL_NAME)
-    if content is None:
-        raise _missing(JOURNAL_PATH)
-    return content
+    if not names:
+        raise _missing(f"the journal in {JOURNAL_DIRECTORY}")
+    return names[-1]
 
 
-def _open_journal(journals: Directory, proven: Scan) -> Journal:
-    file = DiskFile(journals.open_file(JOURNAL_NAME, os.O_RDWR))
-    return Journal(file, end=proven.end, next_sequence=proven.next_sequence, sealed=proven.sealed)
+def successor_of(name: str) -> str:
+    """Return the name of the journal after `name`.
+
+    >>> successor_of("000001.log")
+    '000002.log'
+    """
+    return f"{int(name.removesuffix(_JOURNAL_SUFFIX)) + 1:06}{_JOURNAL_SUFFIX}"
 
 
 def _missing(name: str) -> CorruptStore:
     return CorruptStore(
-        f"{name} is missing though the store was in use; restore the whole directory from a copy", file=name, offset=0
+        f"{name} is missing though the store was in use; restore the whole directory from a copy",
+        file=JOURNAL_DIRECTORY,
+        offset=0,
     )

@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
 from stateward_engine.errors import CorruptStore
-from stateward_engine.store.record import MAGIC_PREFIX, Kind, Record, decode, encode
+from stateward_engine.store.catalogue import decode_catalogue
+from stateward_engine.store.record import MAGIC_PREFIX, Kind, Record, decode
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-_CATALOGUE: Final = b'{"format":1,"streams":[]}'
-# A journal in which nothing happened yet. It has one spelling, so that an unfinished creation can be told from data.
-FRESH_JOURNAL: Final = encode(Kind.CATALOGUE, 1, 0, _CATALOGUE)
+    from stateward_engine.store.catalogue import Catalogue
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,16 +22,23 @@ class Scan:
     """A journal that may be trusted up to `end`.
 
     Attributes:
+        catalogue: What it goes on from.
+        first_sequence: The sequence of its first entry.
         groups: Its groups, in order.
-        end: Offset of the byte after the last group. What follows is a closing record, a torn tail or nothing.
+        end: Offset of the byte after the last group. What follows is a closing record, a torn tail or nothing, and then
+            the zeros that were written ahead.
         next_sequence: The sequence of the next entry.
-        sealed: Whether a closing record follows, and nothing after it.
+        sealed: Whether a closing record follows, and nothing but zeros after it.
+        length: How many bytes the file has.
     """
 
+    catalogue: Catalogue
+    first_sequence: int
     groups: tuple[Record, ...]
     end: int
     next_sequence: int
     sealed: bool
+    length: int
 
 
 def scan(data: bytes, *, file: str) -> Scan:
@@ -53,10 +59,13 @@ def scan(data: bytes, *, file: str) -> Scan:
         _refuse_valid_after(data, last.end, file)
     closed = last.kind is Kind.CLOSING
     return Scan(
+        catalogue=_demand_catalogue(records[0], file),
+        first_sequence=records[0].sequence,
         groups=tuple(record for record in records if record.kind is Kind.GROUP),
         end=last.start if closed else last.end,
         next_sequence=last.next_sequence,
-        sealed=closed and last.end == len(data),
+        sealed=closed and not data[last.end :].strip(b"\0"),
+        length=len(data),
     )
 
 
@@ -67,7 +76,6 @@ def _records(data: bytes, file: str) -> Iterator[Record]:
     if previous is None:
         # The file got its name only after its first record was synced and read back: no crash explains this.
         raise corrupt("the first record is damaged", file, 0)
-    _demand_catalogue(previous, file)
     yield previous
     while record := decode(window, previous.end):
         if record.kind is Kind.CATALOGUE:
@@ -80,9 +88,11 @@ def _records(data: bytes, file: str) -> Iterator[Record]:
         previous = record
 
 
-def _demand_catalogue(record: Record, file: str) -> None:
-    if record.kind is not Kind.CATALOGUE or bytes(record.payload) != _CATALOGUE or record.sequence != 1:
+def _demand_catalogue(record: Record, file: str) -> Catalogue:
+    catalogue = decode_catalogue(record.payload) if record.kind is Kind.CATALOGUE else None
+    if catalogue is None:
         raise corrupt("a journal format that this version does not know; use the version that wrote it", file, 0)
+    return catalogue
 
 
 def _refuse_valid_after(data: bytes, damaged: int, file: str) -> None:

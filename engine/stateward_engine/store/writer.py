@@ -5,13 +5,15 @@ from __future__ import annotations
 import logging
 import queue
 import threading
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, TypeAlias, TypeVar
 
 from stateward_engine.errors import Busy, StoreUnavailable
 from stateward_engine.state.decide import decide as decide_state
+from stateward_engine.state.transition import Repeat
 from stateward_engine.store.clock import utc_now
 from stateward_engine.store.group import Group, Outcome, Rejected
-from stateward_engine.store.journal import refusal
+from stateward_engine.store.ledger import Stale, refusal
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -19,7 +21,7 @@ if TYPE_CHECKING:
     from stateward_engine.state.commands import Command
     from stateward_engine.state.view import View
     from stateward_engine.store.group import Decide
-    from stateward_engine.store.journal import Journal
+    from stateward_engine.store.ledger import Ledger
 
     Deliver: TypeAlias = Callable[[Callable[[], None]], None]
 
@@ -27,60 +29,78 @@ if TYPE_CHECKING:
 QUEUE_LENGTH_MAX: Final = 4096
 # All callers of a group wait for its slowest command, and for the encoding of every entry.
 GROUP_LENGTH_MAX: Final = 256
+# How often a group is decided anew because another process appended first.
+DECISIONS_MAX: Final = 8
 
 _T = TypeVar("_T")
 _LOGGER: Final = logging.getLogger(__name__)
 
 
 class WriterCore:
-    """Commits commands, one group per call. Knows no threads; its journal and its clock are given to it.
+    """Commits commands, one group per call. Knows no threads; its ledger and its clock are given to it.
 
-    Invariant: `view` never gets ahead of the journal. `commit` assigns it after the append returned, and nobody else
+    Invariant: `view` never gets ahead of the ledger. `commit` assigns it after the append returned, and nobody else
     assigns it. A reader that saw a change before it was durable could act on something that a crash takes back.
 
     Attributes:
-        view: The state that the journal holds.
-        journal: Where groups go.
+        view: The state that the ledger holds.
+        ledger: Where groups go.
     """
 
     def __init__(
-        self, view: View, journal: Journal, *, now: Callable[[], str] = utc_now, decide: Decide = decide_state
+        self, view: View, ledger: Ledger, *, now: Callable[[], str] = utc_now, decide: Decide = decide_state
     ) -> None:
         self.view = view
-        self.journal = journal
+        self.ledger = ledger
         self._now = now
         self._decide = decide
 
-    def commit(self, commands: Sequence[Command]) -> list[Outcome]:
+    def commit(self, commands: Sequence[Command | Compact]) -> list[Outcome]:
         """Decide `commands` in order, make what they change durable as one group, and return their outcomes.
 
-        The list may be shorter than `commands`, never empty: the group was full, and the rest is for the next call.
+        The list may be shorter than `commands`, never empty: the group was full or ended before a compaction, which
+        has a call to itself, and the rest is for the next call.
 
         Raises:
             Exception: A mistake of ours before anything was written.
 
         Source: store.md section 3.
         """
-        if self.journal.poison is not None:
-            return [Rejected(refusal(self.journal.poison))] * len(commands)
-        group = Group(self.view, first_sequence=self.journal.next_sequence, at=self._now(), decide=self._decide)
-        outcomes = _decide_in_order(group, commands)
-        if not group.entries:
-            return outcomes
-        # Built before the append, so that nothing is left that could fail once the group is durable.
-        view = group.finish()
+        if self.ledger.poison is not None:
+            return [Rejected(refusal(self.ledger.poison))] * len(commands)
+        if isinstance(commands[0], Compact):
+            return [self.compact()]
+        for _ in range(DECISIONS_MAX):
+            group = Group(self.view, at=self._now(), decide=self._decide)
+            outcomes = _decide_in_order(group, commands)
+            if not group.entries:
+                return outcomes
+            # Built before the append, so that nothing is left that could fail once the group is durable.
+            view = group.finish()
+            try:
+                self.ledger.append(group.entries, expected_head=self.view.sequence)
+            except Stale:
+                self.view = self.ledger.follow(self.view)
+            except StoreUnavailable as error:
+                return [_unsettled(outcome, error) for outcome in outcomes]
+            else:
+                self.view = view
+                return outcomes
+        refused = Busy("other daemons changed the store faster than this one could; try again", limit="decisions_max")
+        return [Rejected(refused)] * len(commands)
+
+    def compact(self) -> Outcome:
+        """Make the view what the next start begins with; see `Ledger.compact`."""
         try:
-            self.journal.append(group.entries)
+            return Repeat({"streams_written": self.ledger.compact(self.view)})
         except StoreUnavailable as error:
-            return [_unsettled(outcome, error) for outcome in outcomes]
-        self.view = view
-        return outcomes
+            return Rejected(error)
 
 
-def _decide_in_order(group: Group, commands: Sequence[Command]) -> list[Outcome]:
-    outcomes = []
+def _decide_in_order(group: Group, commands: Sequence[Command | Compact]) -> list[Outcome]:
+    outcomes: list[Outcome] = []
     for command in commands:
-        outcome = group.add(command)
+        outcome = None if isinstance(command, Compact) else group.add(command)
         if outcome is None:
             break
         outcomes.append(outcome)
@@ -97,12 +117,17 @@ def _unsettled(outcome: Outcome, error: StoreUnavailable) -> Outcome:
     return Rejected(error)
 
 
+@dataclass(frozen=True, slots=True)
+class Compact:
+    """Ask the writer to compact the ledger now, between two groups."""
+
+
 class Ticket:
     """A submitted command. It is claimed once: by the writer, which commits it, or by its caller, who takes it back."""
 
     __slots__ = ("_claim", "command", "done")
 
-    def __init__(self, command: Command, done: Callable[[Outcome], None]) -> None:
+    def __init__(self, command: Command | Compact, done: Callable[[Outcome], None]) -> None:
         self.command = command
         self.done = done
         self._claim = threading.Lock()
@@ -160,8 +185,8 @@ class Writer:
     @property
     def health(self) -> str:
         """`"ok"`, or why every mutation is refused."""
-        if self._core.journal.poison is not None:
-            return self._core.journal.poison
+        if self._core.ledger.poison is not None:
+            return self._core.ledger.poison
         return "closed" if self._closed else "ok"
 
     @property
@@ -170,11 +195,11 @@ class Writer:
         return self._queue.qsize()
 
     @property
-    def journal_bytes(self) -> int:
-        """Size of the durable groups, in bytes."""
-        return self._core.journal.end
+    def length(self) -> int:
+        """Size of what a start would have to replay, in bytes."""
+        return self._core.ledger.length
 
-    def submit(self, command: Command, done: Callable[[Outcome], None]) -> Ticket:
+    def submit(self, command: Command | Compact, done: Callable[[Outcome], None]) -> Ticket:
         """Queue a command; `done` gets its outcome by way of `deliver`, exactly once unless it is cancelled.
 
         Raises:
@@ -209,6 +234,8 @@ class Writer:
                 outcomes = self._commit(tickets)
                 self._answer(tickets[: len(outcomes)], outcomes)
                 tickets = tickets[len(outcomes) :]
+            if self._core.ledger.is_long:
+                self._core.compact()
 
     def _take(self) -> list[Ticket]:
         """Wait for a command, then take what else is there; an empty list means that the writer is to end."""

@@ -1,0 +1,82 @@
+"""The catalogue: what the first record of a journal says about the streams that it goes on from. A pure codec.
+
+A stream that the catalogue names and the disk does not have is known to be missing, which no first start is.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+import msgspec
+
+from stateward_engine.state.view import HISTORY_LIMIT_DEFAULT, Identity, ScopeName
+from stateward_engine.store.record import Kind, encode
+
+CATALOGUE_FORMAT: Final = 1
+
+
+class Row(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """One stream.
+
+    Attributes:
+        kind: Its scope.
+        cwd: Real path of its directory, or `None`.
+        session: Its session id, or `None`.
+        file: Its checkpoint, relative to the store.
+        sequence: The ledger sequence that the checkpoint covers.
+        bytes: Its length.
+        digest: The SHA-256 that stands in it.
+    """
+
+    kind: ScopeName
+    cwd: str | None
+    session: str | None
+    file: str
+    sequence: int
+    bytes: int
+    digest: str
+
+    @property
+    def identity(self) -> Identity:
+        """Whose stream it is."""
+        return Identity(self.kind, self.cwd, self.session)
+
+
+class Catalogue(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """What a journal goes on from.
+
+    Attributes:
+        format: Of the journal and its entries.
+        history_limit: The store's setting then.
+        streams: A row for each stream.
+    """
+
+    format: int = CATALOGUE_FORMAT
+    history_limit: int = HISTORY_LIMIT_DEFAULT
+    streams: tuple[Row, ...] = ()
+
+    @property
+    def stream_bytes(self) -> int:
+        """How long all checkpoints are together."""
+        return sum(row.bytes for row in self.streams)
+
+
+def encode_catalogue(catalogue: Catalogue, sequence: int) -> bytes:
+    """Return the record that begins a journal whose first entry will be `sequence`.
+
+    Source: store.md section 2.
+    """
+    return encode(Kind.CATALOGUE, sequence, 0, msgspec.json.encode(catalogue))
+
+
+def decode_catalogue(payload: bytes | memoryview) -> Catalogue | None:
+    """Return the catalogue of a payload, or `None` when this version does not know it."""
+    try:
+        found = msgspec.json.decode(payload, type=Catalogue)
+    except msgspec.MsgspecError:
+        return None
+    return found if found.format == CATALOGUE_FORMAT else None
+
+
+# A journal in which nothing happened yet. It has one spelling, so that an unfinished creation can be told from data.
+FRESH_JOURNAL: Final = encode_catalogue(Catalogue(), 1)

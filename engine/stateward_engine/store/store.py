@@ -1,0 +1,190 @@
+"""The store as everyone above sees it: open it, read its view, submit commands, close it."""
+
+from __future__ import annotations
+
+import contextlib
+import queue
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from stateward_engine.errors import StoreUnavailable
+from stateward_engine.state.view import View
+from stateward_engine.store.clock import utc_now
+from stateward_engine.store.directory import Directory
+from stateward_engine.store.embedded import EmbeddedLedger, open_embedded
+from stateward_engine.store.group import Rejected
+from stateward_engine.store.lock import Lock
+from stateward_engine.store.recover import read_view, refuse_foreign
+from stateward_engine.store.writer import QUEUE_LENGTH_MAX, Writer, WriterCore
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from os import PathLike
+    from types import TracebackType
+    from typing import Self
+
+    from stateward_engine.state.commands import Command
+    from stateward_engine.state.transition import Repeat
+    from stateward_engine.store.group import Committed, Outcome
+    from stateward_engine.store.writer import Compact, Deliver, Ticket
+
+
+class Store:
+    """An open store; a context manager that closes it.
+
+    Attributes:
+        view: The captured view: everything that is durable and published. Readers take it and no lock.
+        writer: The one writer, or `None` when the store was opened to read.
+        closing: What `close` gives back once the writer has ended.
+        provider: What `status` calls the engine of its ledger.
+    """
+
+    def __init__(self, view: View, *, provider: str, lock: Lock | None = None) -> None:
+        self.view = view
+        self.provider = provider
+        self.writer: Writer | None = None
+        self.closing = contextlib.ExitStack()
+        self._lock = lock
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    @property
+    def health(self) -> str:
+        """`"ok"`, or why every mutation is refused."""
+        return self.writer.health if self.writer else _READ_ONLY
+
+    @property
+    def queue_length(self) -> int:
+        """How many commands wait for the disk."""
+        return self.writer.queue_length if self.writer else 0
+
+    @property
+    def length(self) -> int:
+        """Size of what a start would have to replay, in bytes; 0 for a store that was opened to read."""
+        return self.writer.length if self.writer else 0
+
+    def submit(self, command: Command | Compact, done: Callable[[Outcome], None]) -> Ticket:
+        """Queue a command; see `Writer.submit`.
+
+        Raises:
+            Busy: Too many commands are waiting.
+            StoreUnavailable: The store is closed or was opened to read.
+        """
+        if self.writer is None:
+            raise StoreUnavailable(_READ_ONLY)
+        return self.writer.submit(command, done)
+
+    def commit_now(self, command: Command | Compact) -> Committed | Repeat:
+        """Commit one command and return its outcome, with `view` already past it.
+
+        Waits for the writer, so it must not be called where `deliver` runs what it is given.
+
+        Raises:
+            RequestError: The state does not take the command.
+            StoreError: The store could not commit it; `outcome` says what became of it.
+        """
+        answer: queue.SimpleQueue[Outcome] = queue.SimpleQueue()
+        self.submit(command, answer.put)
+        outcome = answer.get()
+        if isinstance(outcome, Rejected):
+            raise outcome.error
+        return outcome
+
+    def announce(self, *, pid: int, socket: str, version: str) -> None:
+        """Tell other processes who serves this store and where; see `Lock.announce`."""
+        if self._lock is None:
+            raise StoreUnavailable(_READ_ONLY)
+        self._lock.announce(pid=pid, socket=socket, version=version)
+
+    def drain(self) -> None:
+        """Commit and answer what is queued, and refuse what comes after; the store stays locked. See `Writer.close`."""
+        if self.writer:
+            self.writer.close()
+
+    def close(self) -> None:
+        """Drain, end the ledger in good order, release the lock. A second call does nothing."""
+        self.drain()
+        self.closing.close()
+
+    def publish(self, view: View) -> None:
+        """Let readers see a view; the writer calls it once the view is durable, and nobody else does."""
+        self.view = view
+
+
+_READ_ONLY = "the store was opened to read; open it for writing"
+
+
+def run_here(call: Callable[[], None]) -> None:
+    """Deliver on the writer's own thread: right for a program without an event loop."""
+    call()
+
+
+def open_store(
+    path: str | PathLike[str],
+    *,
+    read_only: bool = False,
+    now: Callable[[], str] = utc_now,
+    deliver: Deliver = run_here,
+    queue_length_max: int = QUEUE_LENGTH_MAX,
+) -> Store:
+    """Open the store at `path`; one that is not there yet is made.
+
+    Args:
+        path: The store's directory, absolute or relative to the working directory.
+        read_only: Write nothing and take the lock only to read: the view stays as it was then.
+            Where there is no store, the view is empty.
+        now: The clock; RFC 3339 text in UTC.
+        deliver: Where views are published and outcomes answered; see `Writer`.
+        queue_length_max: How many commands may wait for the disk.
+
+    Raises:
+        CorruptStore: Stored evidence contradicts itself; no byte was changed.
+        StoreUnavailable: Another process has the store, or its directory or disk cannot be used. Nothing stays open.
+
+    Source: store.md section 4.
+    """
+    where = Path(path).absolute()
+    with _naming_the_store(where):
+        if read_only:
+            return Store(_view_at(where), provider=EmbeddedLedger.provider)
+        with contextlib.ExitStack() as closing:
+            directory = closing.enter_context(Directory.open(where, create=True))
+            # Before the lock, which would be the first foreign file in somebody else's directory.
+            refuse_foreign(directory)
+            lock = Lock.acquire(directory)
+            closing.callback(lock.release)
+            ledger, view = open_embedded(directory, lock)
+            closing.callback(ledger.close)
+            core = WriterCore(view, ledger, now=now)
+            store = Store(view, provider=ledger.provider, lock=lock)
+            store.writer = Writer(core, publish=store.publish, deliver=deliver, queue_length_max=queue_length_max)
+            store.closing = closing.pop_all()
+            return store
+
+
+def _view_at(path: Path) -> View:
+    try:
+        directory = Directory.open(path, create=False)
+    except FileNotFoundError:
+        return View()
+    with directory, Lock.shared(directory):
+        return read_view(directory)
+
+
+@contextlib.contextmanager
+def _naming_the_store(path: Path) -> Iterator[None]:
+    """Turn a failed call into the refusal to open."""
+    try:
+        yield
+    except OSError as error:
+        raise StoreUnavailable(
+            f"the store {path} cannot be opened ({error.strerror or error}); free or repair the disk, or choose "
+            "another store",
+            file=str(path),
+        ) from error

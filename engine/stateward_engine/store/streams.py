@@ -1,0 +1,152 @@
+"""The checkpoints of a store: one file for each stream, loaded at the start and written by compaction."""
+
+from __future__ import annotations
+
+import contextlib
+from itertools import islice
+from typing import TYPE_CHECKING, Final
+
+from stateward_engine.errors import StoreUnavailable
+from stateward_engine.state.draft import RECEIPTS_KEPT_MAX
+from stateward_engine.state.view import SCOPES, Damage, Identity, KeptReceipt, ReceiptKey, View
+from stateward_engine.store.catalogue import Catalogue, Row
+from stateward_engine.store.checkpoint import DamagedStream, Stream, decode, encode, file_name
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from stateward_engine.state.view import Scope, ScopeName
+    from stateward_engine.store.directory import Directory
+
+STREAMS_DIRECTORY: Final = "streams"
+
+
+def load_view(directory: Directory, catalogue: Catalogue, *, first_sequence: int) -> View:
+    """Return the view that a journal goes on from.
+
+    A stream that cannot be trusted is in `damaged` and nowhere else. One that a compaction wrote before it was cut
+    short covers more than the catalogue says: it is newer, and the journal still has all that it includes.
+
+    Args:
+        directory: The store.
+        catalogue: What the journal says of its streams.
+        first_sequence: The ledger sequence of the journal's first entry.
+
+    Raises:
+        OSError: A file is there and cannot be read.
+
+    Source: store.md section 4.
+    """
+    scopes: dict[Identity, Scope] = {}
+    sessions: dict[str, dict[str, str]] = {}
+    receipts: dict[ReceiptKey, KeptReceipt] = {}
+    damaged: dict[Identity, Damage] = {}
+    for row, found in load_streams(directory, catalogue):
+        if isinstance(found, Damage):
+            damaged[row.identity] = found
+            continue
+        scopes[row.identity] = found.scope
+        if row.cwd is not None and row.session is not None and found.changed_at is not None:
+            sessions.setdefault(row.cwd, {})[row.session] = found.changed_at
+        receipts.update(found.receipts)
+    return View(
+        sequence=first_sequence - 1,
+        scopes=scopes,
+        sessions=sessions,
+        receipts=_newest(receipts, before=first_sequence),
+        history_limit=catalogue.history_limit,
+        damaged=damaged,
+    )
+
+
+def load_streams(directory: Directory, catalogue: Catalogue) -> Iterator[tuple[Row, Stream | Damage]]:
+    """Yield every row of a catalogue with the stream that its file proves, or with what is wrong with it."""
+    with contextlib.ExitStack() as opened:
+        kinds = _kinds(directory, opened, create=False) if catalogue.streams else {}
+        for row in catalogue.streams:
+            try:
+                yield row, _proven(row, _content(kinds, row.identity))
+            except DamagedStream as error:
+                yield row, Damage(row.file, str(error))
+            except StoreUnavailable:
+                # A symlink, a FIFO, another owner: nothing that we would open, so nothing that we wrote.
+                yield row, Damage(row.file, "it is no file of this store")
+
+
+def _content(kinds: Mapping[ScopeName, Directory], identity: Identity) -> bytes | None:
+    kind = kinds.get(identity.kind)
+    return kind.read(file_name(identity)) if kind else None
+
+
+def _proven(row: Row, data: bytes | None) -> Stream:
+    if data is None:
+        raise DamagedStream("the file is missing though the ledger knows it")
+    stream, digest = decode(data, row.identity)
+    covered = stream.scope.touched
+    if covered < row.sequence:
+        raise DamagedStream(f"it covers entry {covered} where the ledger knows of {row.sequence}: an older copy")
+    if covered == row.sequence and digest != row.digest:
+        raise DamagedStream("it is another file than the ledger knows")
+    return stream
+
+
+def _newest(receipts: Mapping[ReceiptKey, KeptReceipt], *, before: int) -> dict[ReceiptKey, KeptReceipt]:
+    """Return the receipts that the store kept when the journal began, oldest first.
+
+    A checkpoint keeps those that were evicted after it was written, and one that is newer than the catalogue has some
+    that the journal brings again, in their place.
+    """
+    kept = sorted((item for item in receipts.items() if item[1].sequence < before), key=lambda item: item[1].sequence)
+    return dict(islice(kept, max(0, len(kept) - RECEIPTS_KEPT_MAX), None))
+
+
+def write_changed(directory: Directory, view: View, catalogue: Catalogue) -> Catalogue:
+    """Write the checkpoint of every stream that changed, durably, and return the catalogue of all.
+
+    Damaged streams keep their rows and their bytes.
+
+    Raises:
+        OSError, StoreUnavailable: The first failing call. What `catalogue` says still holds.
+
+    Source: store.md section 4.
+    """
+    rows = {row.identity: row for row in catalogue.streams}
+    receipts: dict[Identity, dict[ReceiptKey, KeptReceipt]] = {}
+    for key, kept in view.receipts.items():
+        receipts.setdefault(key.home, {})[key] = kept
+    with contextlib.ExitStack() as opened:
+        kinds = _kinds(directory, opened, create=True)
+        for identity, scope in view.scopes.items():
+            if identity not in rows or rows[identity].sequence < scope.touched:
+                at = view.sessions.get(identity.cwd or "", {}).get(identity.session or "")
+                rows[identity] = _write(kinds, Stream(identity, scope, at, receipts.get(identity, {})))
+        for kind in kinds.values():
+            kind.sync()
+    return Catalogue(history_limit=view.history_limit, streams=tuple(rows.values()))
+
+
+def _kinds(directory: Directory, opened: contextlib.ExitStack, *, create: bool) -> dict[ScopeName, Directory]:
+    """Return the open directory of each kind; those that are not there are left out unless `create` makes them."""
+    kinds: dict[ScopeName, Directory] = {}
+    with contextlib.suppress(FileNotFoundError):
+        streams = opened.enter_context(directory.subdirectory(STREAMS_DIRECTORY, create=create))
+        for kind in SCOPES:
+            with contextlib.suppress(FileNotFoundError):
+                kinds[kind] = opened.enter_context(streams.subdirectory(kind, create=create))
+    return kinds
+
+
+def _write(kinds: Mapping[ScopeName, Directory], stream: Stream) -> Row:
+    """Write a checkpoint; its name is durable once its directory is synced."""
+    identity, name = stream.identity, file_name(stream.identity)
+    data, digest = encode(stream)
+    kinds[identity.kind].place_file(name, data)
+    return Row(
+        kind=identity.kind,
+        cwd=identity.cwd,
+        session=identity.session,
+        file=f"{STREAMS_DIRECTORY}/{identity.kind}/{name}",
+        sequence=stream.scope.touched,
+        bytes=len(data),
+        digest=digest,
+    )
