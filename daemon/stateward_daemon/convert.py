@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
     from stateward_engine.goals.document import GoalDocument
     from stateward_engine.goals.problems import Problem
+    from stateward_engine.state.view import Identity, View
     from stateward_engine.store.group import Outcome
     from stateward_engine.store.store import Store
 
@@ -67,6 +68,16 @@ def writer_health(store: Store) -> m.WriterHealth:
     return m.WriterHealth(ok=health == "ok", reason=None if health == "ok" else health)
 
 
+def damaged_scopes(view: View) -> list[m.DamagedScope]:
+    """Return the scopes that cannot be trusted."""
+    return [
+        m.DamagedScope(
+            kind=identity.kind, cwd=identity.cwd, session=identity.session, file=damage.file, reason=damage.reason
+        )
+        for identity, damage in view.damaged.items()
+    ]
+
+
 def selection(cwd: str | None, session: str | None, wanted: Sequence[m.Owner] | None) -> Selection:
     """Return the owners that a client asked to be bound to.
 
@@ -98,6 +109,24 @@ def selection(cwd: str | None, session: str | None, wanted: Sequence[m.Owner] | 
             )
     real = None if cwd is None else os.path.realpath(cwd)
     return Selection(real, session, tuple(scope for scope in SCOPES if scope in asked))
+
+
+def identity(scope: m.Owner, cwd: str | None, session: str | None) -> Identity:
+    """Return the identity of one scope; its directory need not exist any more.
+
+    Raises:
+        InvalidRequest: What names the scope is missing.
+    """
+    given = {"global": True, "cwd": cwd is not None, "session": cwd is not None and session is not None}
+    if not given[scope]:
+        named = "a cwd" if scope == "cwd" else "a cwd and a session"
+        raise InvalidRequest(
+            f"the {scope} scope is named by {named}",
+            path="$.params",
+            wanted=named,
+            example='{"scope": "cwd", "cwd": "/home/ada/project"}',
+        )
+    return Selection(None if cwd is None else os.path.realpath(cwd), session, (scope,)).identity(scope)
 
 
 def projection(document: GoalDocument, *, goal_id: str | None, source_ref: str) -> dict[str, Any]:

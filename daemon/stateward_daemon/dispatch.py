@@ -11,6 +11,7 @@ import msgspec
 from stateward_daemon.handlers import (
     attach,
     baseline,
+    compact,
     configure,
     export_state,
     fork_session,
@@ -20,6 +21,7 @@ from stateward_daemon.handlers import (
     patch_state,
     ping,
     read_state,
+    reset_scope,
     respond,
     sessions,
     set_mode,
@@ -30,7 +32,7 @@ from stateward_daemon.handlers import (
 from stateward_engine.state.read import parse_request
 from stateward_protocol.errors import WireError, explained, shortened
 from stateward_protocol.messages import StrictParams
-from stateward_protocol.methods import METHODS, PREFIX, Kind, Method
+from stateward_protocol.methods import METHODS, PREFIX, Method
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -45,6 +47,7 @@ HANDLERS: Final[dict[str, Handler]] = {
     for module in (
         attach,
         baseline,
+        compact,
         configure,
         export_state,
         fork_session,
@@ -54,6 +57,7 @@ HANDLERS: Final[dict[str, Handler]] = {
         patch_state,
         ping,
         read_state,
+        reset_scope,
         respond,
         sessions,
         set_mode,
@@ -87,7 +91,7 @@ class Prepared(NamedTuple):
     params: msgspec.Struct
 
     def run(self) -> Any:  # noqa: ANN401 - a result struct, a dict, or a command for the writer
-        """Call the handler. A method of kind `WRITE` gives a command, every other its result.
+        """Call the handler. A method that writes gives a command, every other its result.
 
         Raises:
             WireError: The call is refused.
@@ -118,7 +122,7 @@ def prepare(caller: Caller, method: Method, params: dict[str, Any]) -> Prepared:
         WireError: `invalid_request` with the place, what came, what is wanted and a right call.
         EngineError: The same, where the engine explains the mistake.
     """
-    if method.kind is not Kind.CONNECTION:
+    if method.needs_attach:
         caller.bound()
     try:
         return Prepared(method, caller, msgspec.convert(params, method.params))

@@ -18,9 +18,9 @@ from stateward_daemon.settings import Settings
 from stateward_engine.errors import EngineError
 from stateward_engine.store.store import Store, open_store
 from stateward_protocol import messages as m
-from stateward_protocol.methods import Kind
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from pathlib import Path
 
 
@@ -38,7 +38,7 @@ class EmbeddedTransport:
         host = Host(store=self._open(read_only=True), store_path=store, settings=Settings.from_environment())
         self._caller: Caller = host.admit(os.getpid())
 
-    def call(self, method: str, params: dict[str, Any]) -> Any:  # noqa: ANN401 - a result as JSON
+    def call(self, method: str, params: Mapping[str, Any]) -> Any:  # noqa: ANN401 - a result as JSON
         """Answer one call.
 
         Raises:
@@ -48,8 +48,8 @@ class EmbeddedTransport:
         if row is None:
             raise dispatch.unknown_method(method)
         try:
-            result = dispatch.prepare(self._caller, row, params).run()
-            if row.kind is Kind.WRITE:
+            result = dispatch.prepare(self._caller, row, dict(params)).run()
+            if row.writes:
                 result = self._store_for_writing().commit_now(result).receipt
         except EngineError as error:
             raise convert.wire_error(error) from None

@@ -108,7 +108,7 @@ class Exchange:
             prepared = dispatch.prepare(self._caller, method, call.params)
             if method.kind is Kind.DOCUMENT:
                 self._channel.work(prepared.run, partial(self._answer, call.id), partial(self._fail, call.id))
-            elif method.kind is Kind.WRITE:
+            elif method.writes:
                 self._submit(prepared.run(), call.id)
             else:
                 self._answer(call.id, prepared.run())

@@ -176,6 +176,19 @@ class AsyncClient:
         """Put whole states into scopes that nothing ever changed."""
         return await self._perform("import_state", m.ChangedResult, {"scopes": scopes})
 
+    # -- the store --
+
+    async def reset_scope(
+        self, scope: m.Owner, *, cwd: str | None = None, session: str | None = None
+    ) -> m.ResetScopeResult:
+        """Give up all that a scope holds, damaged or not; it begins anew and empty."""
+        params = {"scope": scope, "cwd": cwd, "session": session}
+        return await self._perform("reset_scope", m.ResetScopeResult, params)
+
+    async def compact(self) -> m.CompactResult:
+        """Write what changed into checkpoints and begin a new journal."""
+        return await self._perform("compact", m.CompactResult)
+
     # -- goal documents --
 
     async def goal_projection(

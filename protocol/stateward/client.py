@@ -139,6 +139,17 @@ class Client:
         """Put whole states into scopes that nothing ever changed."""
         return self._perform("import_state", m.ChangedResult, {"scopes": scopes})
 
+    # -- the store --
+
+    def reset_scope(self, scope: m.Owner, *, cwd: str | None = None, session: str | None = None) -> m.ResetScopeResult:
+        """Give up all that a scope holds, damaged or not; it begins anew and empty."""
+        params = {"scope": scope, "cwd": cwd, "session": session}
+        return self._perform("reset_scope", m.ResetScopeResult, params)
+
+    def compact(self) -> m.CompactResult:
+        """Write what changed into checkpoints and begin a new journal."""
+        return self._perform("compact", m.CompactResult)
+
     # -- goal documents --
 
     def goal_projection(

@@ -122,10 +122,21 @@ class WriterHealth(Result, frozen=True):
     reason: str | None = None
 
 
+class DamagedScope(Result, frozen=True):
+    """A scope that cannot be trusted: what names it, its file relative to the store, and what is wrong there."""
+
+    kind: Owner
+    cwd: str | None
+    session: str | None
+    file: str
+    reason: str
+
+
 class StatusResult(Result, frozen=True):
     """Versions, places, load and health of the daemon.
 
-    `uptime_s` is in seconds, `store_bytes` is the size of the journal, `sequence` the last durable ledger sequence.
+    `uptime_s` is in seconds, `store_bytes` is how much the next start replays, `sequence` the last durable ledger
+    sequence. The scopes in `damaged` are refused, and all others served.
     """
 
     version: str
@@ -141,6 +152,7 @@ class StatusResult(Result, frozen=True):
     sequence: int
     store_bytes: int
     writer: WriterHealth
+    damaged: list[DamagedScope] = []
 
 
 class Connection(Result, frozen=True):
@@ -291,6 +303,42 @@ class ImportStateParams(StrictParams, frozen=True):
     """Whole states for scopes that nothing ever changed; `scopes` is what `export_state` answers."""
 
     scopes: ScopeStates
+
+
+# -- the store -------------------------------------------------------------------------------------------------------
+
+
+class ResetScopeParams(StrictParams, frozen=True):
+    """Which scope to give up, with what names it: `cwd` as `attach` takes it, and a `session` for that scope.
+
+    The directory need not exist any more.
+    """
+
+    scope: Owner
+    cwd: str | None = None
+    session: SessionId | None = None
+
+
+class Gone(Result, frozen=True):
+    """What was given up: the `file` and `reason` of a damaged scope, the `revision` and `planes` of another one."""
+
+    file: str | UnsetType = UNSET
+    reason: str | UnsetType = UNSET
+    revision: int | UnsetType = UNSET
+    planes: list[str] | UnsetType = UNSET
+
+
+class ResetScopeResult(Result, frozen=True):
+    """Which scope really changed, and what it lost; nothing for one that was never changed."""
+
+    changed: list[Owner]
+    gone: Gone | UnsetType = UNSET
+
+
+class CompactResult(Result, frozen=True):
+    """How many checkpoints were written: one for each stream that changed since its last."""
+
+    streams_written: int
 
 
 # -- goal documents --------------------------------------------------------------------------------------------------

@@ -26,6 +26,7 @@ class Kind(Enum):
     READ = "answers from the captured view, and needs `attach`"
     WRITE = "goes through the writer, and needs `attach`"
     DOCUMENT = "reads a document, and needs `attach`"
+    MAINTENANCE = "goes through the writer for the store as a whole, attached or not"
 
 
 class Method(NamedTuple):
@@ -46,6 +47,16 @@ class Method(NamedTuple):
     result: type[Struct | dict[str, Any]]
     summary: str
     example: dict[str, Any]
+
+    @property
+    def needs_attach(self) -> bool:
+        """Whether a connection must be bound to its owners first."""
+        return self.kind not in (Kind.CONNECTION, Kind.MAINTENANCE)
+
+    @property
+    def writes(self) -> bool:
+        """Whether its handler gives a command for the writer."""
+        return self.kind in (Kind.WRITE, Kind.MAINTENANCE)
 
 
 _ATTACH_EXAMPLE: Final = {
@@ -163,6 +174,22 @@ METHODS: Final[dict[str, Method]] = {
             m.ChangedResult,
             "Put whole states into scopes that nothing ever changed.",
             {"scopes": {"cwd": {"tactics": {"next": "run the tests"}}}},
+        ),
+        Method(
+            "reset_scope",
+            Kind.MAINTENANCE,
+            m.ResetScopeParams,
+            m.ResetScopeResult,
+            "Give up all that a scope holds, damaged or not; it begins anew and empty.",
+            {"scope": "cwd", "cwd": "/home/ada/project"},
+        ),
+        Method(
+            "compact",
+            Kind.MAINTENANCE,
+            m.NoParams,
+            m.CompactResult,
+            "Write what changed into checkpoints and begin a new journal, so that the next start is short.",
+            {},
         ),
         Method(
             "goal_projection",

@@ -91,6 +91,13 @@ SCRIPTS: Final[dict[str, list[tuple[str, dict[str, Any]]]]] = {
         ("import_state", {"scopes": {"session": {"tactics": {"n": 1}}}}),
         ("import_state", {"scopes": {"session": {"tactics": {"n": 2}}}}),
     ],
+    "reset_scope": [
+        FILLED,
+        ("reset_scope", {"scope": "cwd", "cwd": "<cwd>"}),
+        ("reset_scope", {"scope": "global"}),
+        ("reset_scope", {"scope": "session"}),
+    ],
+    "compact": [FILLED, ("compact", {}), ("compact", {}), ("compact", {"now": True})],
     "goal_projection": [
         ("goal_projection", {"text": DOCUMENT, "goal_id": "g1"}),
         ("goal_projection", {"text": "---\n"}),
@@ -118,7 +125,8 @@ def transcript(wire: Wire, cwd: Path, script: list[tuple[str, dict[str, Any]]]) 
         "wanted": ["cwd", "session"],
     }
     lines = []
-    for number, (method, params) in enumerate([("attach", attach), *script], 1):
+    for number, (method, template) in enumerate([("attach", attach), *script], 1):
+        params = {name: str(cwd) if value == "<cwd>" else value for name, value in template.items()}
         sent = {"jsonrpc": "2.0", "id": number, "method": method, "params": params}
         wire.send(sent)
         lines += [{"send": sent}, {"receive": wire.receive()}]

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from stateward_engine.store.check import check_store
 from stateward_engine.store.store import open_store
 from store.planted import noon
 
@@ -35,6 +36,7 @@ def store(place: Path) -> Iterator[Store]:
     """A new open store whose clock stands still. What the test leaves must be readable, and read the same twice."""
     with open_store(place, now=noon) as opened:
         yield opened
+    assert check_store(place).faults == ()
     left = open_store(place, read_only=True).view
     with contextlib.closing(open_store(place)) as again:
         assert again.view == left

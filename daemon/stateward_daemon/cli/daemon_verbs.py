@@ -13,9 +13,9 @@ import msgspec
 from stateward.location import log_path, read_announcement, socket_path, store_path
 from stateward.start import open_transport
 from stateward.stop import stop_daemon
+from stateward_daemon.cli.arguments import DAEMON_SETTINGS
 from stateward_daemon.cli.printing import health_word, note, show, show_json, show_table
 from stateward_daemon.cli.reach import NOT_RUNNING, open_client
-from stateward_daemon.cli.verbs import DAEMON_SETTINGS
 from stateward_daemon.exits import EXIT_OK, UsageFault
 from stateward_protocol.errors import WireError
 
@@ -33,7 +33,8 @@ def status(options: Namespace) -> int:
     if options.json:
         show_json(facts)
         return EXIT_OK
-    people = {**facts, "writer": health_word(found.writer)}
+    damaged = ", ".join(f"{scope.kind} ({scope.file}: {scope.reason})" for scope in found.damaged)
+    people = {**facts, "writer": health_word(found.writer), "damaged": damaged or None}
     # Whoever listens nowhere is no daemon but this process.
     if not found.socket:
         people |= {"pid": None, "socket": None, "log": None}

@@ -121,8 +121,8 @@ def add_place_options(parser: VerbParser) -> None:
     )
 
 
-def add_state_options(parser: VerbParser) -> None:
-    """Add whose state is meant and where it is."""
+def add_owner_options(parser: VerbParser) -> None:
+    """Add whose state is meant."""
     parser.add_argument(
         "--cwd", metavar="DIRECTORY", default=".", help="Whose cwd state is meant.  [default: the current directory]"
     )
@@ -132,6 +132,11 @@ def add_state_options(parser: VerbParser) -> None:
         default=os.environ.get("STATEWARD_SESSION") or None,
         help="The session.  [default: STATEWARD_SESSION, else none]",
     )
+
+
+def add_state_options(parser: VerbParser) -> None:
+    """Add whose state is meant, and where it is."""
+    add_owner_options(parser)
     parser.add_argument(
         "--wanted",
         metavar="OWNERS",

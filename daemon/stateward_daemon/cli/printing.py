@@ -53,6 +53,12 @@ def health_word(health: ScopeHealth | WriterHealth) -> str:
     return "ok" if health.ok else f"not ok: {health.reason}"
 
 
+def extent(meta: dict[str, Any]) -> str:
+    """Return a kind with its size, such as `array of 3`."""
+    size = meta.get("size", meta.get("length"))
+    return str(meta["type"]) if size is None else f"{meta['type']} of {size}"
+
+
 def note(text: str) -> None:
     """Print something for people on standard error, so that standard output stays what was asked for.
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 import msgspec
 
 from stateward.printable import printable
-from stateward_daemon.cli.printing import health_word, note, show, show_json, show_table
+from stateward_daemon.cli.printing import extent, health_word, note, show, show_json, show_table
 from stateward_daemon.cli.reach import open_client
 from stateward_daemon.exits import EXIT_OK, UsageFault
 from stateward_protocol.errors import WireError
@@ -93,7 +93,7 @@ def browse(options: Namespace) -> int:
         show_json(answer)
         return EXIT_OK
     for path, meta, keys in levels:
-        show(f"{path}  {_extent(meta)}")
+        show(f"{path}  {extent(meta)}")
         show_table(((_spelled(key), kind) for key, kind in (keys or {}).items()), indent="  ")
     note(_onward(*levels[0]))
     return EXIT_OK
@@ -192,12 +192,6 @@ def _show_changed(receipt: PatchReceipt | ChangedResult, options: Namespace) -> 
     else:
         show(f"changed {', '.join(receipt.changed)}" if receipt.changed else "nothing changed")
     return EXIT_OK
-
-
-def _extent(meta: dict[str, Any]) -> str:
-    """Return a kind with its size, such as `array of 3`."""
-    extent = meta.get("size", meta.get("length"))
-    return str(meta["type"]) if extent is None else f"{meta['type']} of {extent}"
 
 
 def _spelled(key: str) -> str:

@@ -2,14 +2,29 @@
 
 from __future__ import annotations
 
-import argparse
 import importlib
 import shlex
 from typing import TYPE_CHECKING, Final, NamedTuple
 
+from stateward_daemon.cli.arguments import (
+    add_browse,
+    add_configure,
+    add_daemon_logs,
+    add_daemon_run,
+    add_file,
+    add_fork,
+    add_goal_check,
+    add_goal_show,
+    add_lsp,
+    add_patch,
+    add_read,
+    add_reset_scope,
+    add_respond,
+)
 from stateward_daemon.cli.parser import (
     VerbParser,
     add_json_option,
+    add_owner_options,
     add_place_options,
     add_state_options,
     add_store_options,
@@ -21,18 +36,6 @@ from stateward_daemon.exits import UsageFault
 if TYPE_CHECKING:
     from argparse import Namespace
     from collections.abc import Callable
-
-# Of `daemon run`: fields of `stateward_daemon.settings.Settings` with their units and meanings. The values are checked
-# there, so that an option and an environment variable take the same.
-DAEMON_SETTINGS: Final = {
-    "max_message_bytes": ("BYTES", "Refuse a longer message before it is read.  [default: 67108864]"),
-    "client_stall_s": ("SECONDS", "Drop a client that does not read its answers for so long.  [default: 30]"),
-    "idle_exit_s": ("SECONDS", "End after so long without clients; 0 is never.  [default: 1800]"),
-    "header_timeout_s": ("SECONDS", "End a connection whose header takes longer.  [default: 5]"),
-    "body_timeout_s": ("SECONDS", "End a connection whose message takes longer.  [default: 30]"),
-    "connections_max": ("COUNT", "Refuse further connections.  [default: 1024]"),
-    "queue_length_max": ("COUNT", "Refuse further changes while so many wait.  [default: 4096]"),
-}
 
 
 class Verb(NamedTuple):
@@ -66,106 +69,11 @@ class Verb(NamedTuple):
         return loaded
 
 
-# -- arguments -------------------------------------------------------------------------------------------------------
-
-
-def _read(parser: VerbParser) -> None:
-    parser.add_argument("paths", metavar="PATH...", nargs="+")
-    parser.add_argument(
-        "--projection",
-        metavar="value|keys|patch",
-        choices=("value", "keys", "patch"),
-        default="value",
-        help="Show the value, only its keys and kinds, or what the last transition changed.  [default: value]",
-    )
-
-
-def _patch(parser: VerbParser) -> None:
-    parser.add_argument("patch", metavar="JSON|-")
-    parser.add_argument(
-        "--idempotency-key", metavar="KEY", help="Make a repeat safe: the same key and patch change nothing twice."
-    )
-    parser.add_argument(
-        "--if-revision", metavar="REVISION", help="Refuse if the state is past this revision of state-status."
-    )
-
-
-def _respond(parser: VerbParser) -> None:
-    parser.add_argument("text", metavar="TEXT")
-
-
-def _fork(parser: VerbParser) -> None:
-    parser.add_argument("parent", metavar="PARENT")
-    parser.add_argument("child", metavar="CHILD")
-
-
-def _browse(parser: VerbParser) -> None:
-    parser.add_argument("path", metavar="[PATH]", nargs="?")
-
-
-def _configure(parser: VerbParser) -> None:
-    parser.add_argument(
-        "--history-limit",
-        metavar="COUNT",
-        type=int,
-        required=True,
-        help="How many transitions stay addressable, 0 to 100. Lowering it forgets the oldest at once.",
-    )
-
-
-def _file(parser: VerbParser) -> None:
-    parser.add_argument("file", metavar="FILE|-")
-
-
-def _goal_check(parser: VerbParser) -> None:
-    parser.add_argument("files", metavar="FILE|GLOB|-...", nargs="+")
-    parser.add_argument("--strict", action="store_true", help="Exit with 1 on an info, too.")
-    parser.add_argument(
-        "--format",
-        metavar="text|json",
-        choices=("text", "json"),
-        default="text",
-        help="Print lines as linters do, or one JSON object.  [default: text]",
-    )
-
-
-def _goal_show(parser: VerbParser) -> None:
-    parser.add_argument("file", metavar="FILE|-")
-    parser.add_argument("--goal-id", metavar="ID", help="Name the goal in the projection.")
-    parser.add_argument(
-        "--source-ref",
-        metavar="REF",
-        default="ACTIVE_GOAL_STATE.md",
-        help="Name the document in the projection.  [default: ACTIVE_GOAL_STATE.md]",
-    )
-
-
-def _daemon_run(parser: VerbParser) -> None:
-    for name, (unit, meaning) in DAEMON_SETTINGS.items():
-        parser.add_argument(f"--{name.replace('_', '-')}", metavar=unit, help=meaning)
-
-
-def _daemon_logs(parser: VerbParser) -> None:
-    parser.add_argument(
-        "--lines", metavar="COUNT", type=_line_count, default=50, help="Show so many of the last lines.  [default: 50]"
-    )
-
-
-def _line_count(text: str) -> int:
-    # Not `int`, which takes signs, underscores and the digits of other scripts.
-    if not (text.isascii() and text.isdigit()):
-        raise argparse.ArgumentTypeError("a count of lines is a whole number from 0")
-    return int(text)
-
-
-def _lsp(parser: VerbParser) -> None:
-    parser.add_argument("--stdio", action="store_true", help="Accepted because editors pass it; it is the only way.")
-
-
 # -- the table -------------------------------------------------------------------------------------------------------
 
 _STATE: Final = (add_state_options,)
 _PLACE: Final = (add_place_options, add_json_option)
+_STORE_OF_CLIENT: Final = (add_owner_options, *_PLACE)
 
 VERBS: Final[dict[str, Verb]] = {
     verb.name: verb
@@ -175,7 +83,7 @@ VERBS: Final[dict[str, Verb]] = {
             "state_verbs:read",
             "Read one path of the state or several, exactly or not at all.",
             "stateward read effective.tactics",
-            (_read, *_STATE),
+            (add_read, *_STATE),
         ),
         Verb(
             "patch",
@@ -183,7 +91,7 @@ VERBS: Final[dict[str, Verb]] = {
             "Merge JSON into the state and return once it is durable. Objects merge, null deletes a member, anything "
             'else replaces. Pass "-" to read the JSON from standard input.',
             """stateward patch '{"cwd": {"tactics": {"next": "run the tests"}}}'""",
-            (_patch, *_STATE),
+            (add_patch, *_STATE),
         ),
         Verb(
             "baseline",
@@ -197,21 +105,21 @@ VERBS: Final[dict[str, Verb]] = {
             "state_verbs:respond",
             "Keep an answer as the response of the session.",
             "stateward respond 'the tests pass' --session s1",
-            (_respond, *_STATE),
+            (add_respond, *_STATE),
         ),
         Verb(
             "fork",
             "state_verbs:fork",
             "Begin a session with the current state of another one of the same directory.",
             "stateward fork s1 s2",
-            (_fork, *_STATE),
+            (add_fork, *_STATE),
         ),
         Verb(
             "browse",
             "state_verbs:browse",
             "Show keys and kinds of the state, one level at a time. Values are never shown.",
             "stateward browse effective.lazy",
-            (_browse, *_STATE),
+            (add_browse, *_STATE),
         ),
         Verb(
             "state-status",
@@ -225,21 +133,28 @@ VERBS: Final[dict[str, Verb]] = {
             "state_verbs:configure",
             "Change the durable setting of the store.",
             "stateward configure --history-limit 7",
-            (_configure, *_STATE),
+            (add_configure, *_STATE),
         ),
         Verb(
             "export",
             "state_verbs:export",
             'Write the stored states of the scopes to a file, or to standard output for "-". Never starts a daemon.',
             "stateward export state.json",
-            (_file, *_STATE),
+            (add_file, *_STATE),
         ),
         Verb(
             "import",
             "state_verbs:import_",
             "Put exported states into scopes that nothing ever changed.",
             "stateward import state.json",
-            (_file, *_STATE),
+            (add_file, *_STATE),
+        ),
+        Verb(
+            "reset-scope",
+            "store_verbs:reset_scope",
+            "Give up all that a scope holds, damaged or not. Shows what goes, and asks.",
+            "stateward reset-scope cwd",
+            (add_reset_scope, *_STORE_OF_CLIENT),
         ),
         Verb("sessions", "daemon_verbs:sessions", "List the live connections.", "stateward sessions", _STATE),
         Verb(
@@ -248,6 +163,27 @@ VERBS: Final[dict[str, Verb]] = {
             "Show versions, places, load and health of the daemon.",
             "stateward status",
             _STATE,
+        ),
+        Verb(
+            "doctor",
+            "doctor:doctor",
+            "Look at everything that a daemon depends on, and say what is wrong and what to do. Never starts one.",
+            "stateward doctor",
+            _PLACE,
+        ),
+        Verb(
+            "check-store",
+            "store_verbs:check_store",
+            "Walk the whole store and print every fault. Exits with 1 on any. Needs a store that no daemon has.",
+            "stateward check-store --json",
+            _PLACE,
+        ),
+        Verb(
+            "compact",
+            "store_verbs:compact",
+            "Write all changed checkpoints and begin a new journal, with or without a daemon. Never starts one.",
+            "stateward compact",
+            _PLACE,
         ),
         Verb(
             "where",
@@ -262,21 +198,21 @@ VERBS: Final[dict[str, Verb]] = {
             "Check goal documents and print their problems. Exits with 1 on an error or a warning. Needs no daemon "
             'and no store. Pass "-" to check standard input.',
             "stateward goal check '**/ACTIVE_GOAL_STATE.md'",
-            (_goal_check, add_json_option),
+            (add_goal_check, add_json_option),
         ),
         Verb(
             "goal show",
             "goal_verbs:show_goal",
             "Show what a goal document says, as agents read it. Needs no daemon and no store.",
             "stateward goal show ACTIVE_GOAL_STATE.md --json",
-            (_goal_show, add_json_option),
+            (add_goal_show, add_json_option),
         ),
         Verb(
             "daemon run",
             "daemon_verbs:run",
             "Serve a store in the foreground until told to stop. Each setting is also read from STATEWARD_<NAME>.",
             "stateward daemon run --idle-exit-s 0",
-            (_daemon_run, add_store_options),
+            (add_daemon_run, add_store_options),
         ),
         Verb(
             "daemon start",
@@ -304,14 +240,14 @@ VERBS: Final[dict[str, Verb]] = {
             "daemon_verbs:logs",
             "Show the end of the daemon's log.",
             "stateward daemon logs --lines 20",
-            (_daemon_logs, add_store_options),
+            (add_daemon_logs, add_store_options),
         ),
         Verb(
             "lsp",
             "daemon_verbs:lsp",
             "Serve an editor over standard input and output, joined to the daemon of the store. Editors run this.",
             "stateward lsp",
-            (_lsp, add_place_options),
+            (add_lsp, add_place_options),
         ),
     )
 }

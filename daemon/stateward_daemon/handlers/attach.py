@@ -31,6 +31,9 @@ def handle(caller: Caller, params: m.AttachParams) -> m.AttachResult:
         )
     wanted = None if params.wanted is UNSET else params.wanted
     selection = convert.selection(params.cwd, params.session, wanted)
+    for scope in selection.wanted:
+        # Refuses a damaged one, so that nobody works for long before they meet it.
+        caller.host.store.view.scope(selection.identity(scope))
     caller.attachment = Attachment("agent", params.client.name, params.client.version, selection, params.mode)
     host, view = caller.host, caller.host.store.view
     known = view.sessions.get(selection.cwd, {}) if selection.cwd is not None else {}

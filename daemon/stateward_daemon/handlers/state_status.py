@@ -11,6 +11,7 @@ from stateward_protocol import messages as m
 
 if TYPE_CHECKING:
     from stateward_daemon.host import Caller
+    from stateward_engine.state.view import Damage
 
 
 def handle(caller: Caller, _params: m.NoParams) -> m.StateStatusResult:
@@ -19,6 +20,10 @@ def handle(caller: Caller, _params: m.NoParams) -> m.StateStatusResult:
     return m.StateStatusResult(
         revision=revision_of(store.view, selection),
         boundaries=len(transitions(store.view, selection)) + 1,
-        scopes={scope: m.ScopeHealth(ok=True) for scope in selection.wanted},
+        scopes={scope: _health(store.view.damaged.get(selection.identity(scope))) for scope in selection.wanted},
         writer=convert.writer_health(store),
     )
+
+
+def _health(damage: Damage | None) -> m.ScopeHealth:
+    return m.ScopeHealth(ok=damage is None, reason=None if damage is None else damage.reason)

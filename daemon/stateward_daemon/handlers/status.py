@@ -30,4 +30,5 @@ def handle(caller: Caller, _params: m.NoParams) -> m.StatusResult:
         sequence=host.store.view.sequence,
         store_bytes=host.store.length,
         writer=convert.writer_health(host.store),
+        damaged=convert.damaged_scopes(host.store.view),
     )

@@ -24,7 +24,16 @@ from stateward_engine.state.ownership import cascade, removal
 from stateward_engine.state.patch import ScopedPatch, apply, net
 from stateward_engine.state.receipt import Stage, patch_receipt
 from stateward_engine.state.transition import Repeat, Transition
-from stateward_engine.state.view import Identity, KeptReceipt, Planes, ReceiptKey, Scope, ScopeName, Selection
+from stateward_engine.state.view import (
+    Identity,
+    KeptReceipt,
+    Planes,
+    ReceiptKey,
+    Scope,
+    ScopeName,
+    Selection,
+    in_table_order,
+)
 from stateward_engine.state.whole_state import exported
 
 if TYPE_CHECKING:
@@ -56,9 +65,11 @@ def decide(basis: Basis, command: Command) -> Transition | Repeat:
 
 
 def revision_of(basis: Basis, selection: Selection) -> str:
-    """Return the revision vector of the wanted scopes, for example `G15/C8/S31`."""
+    """Return the revision vector of the wanted scopes, for example `G15/C8/S31`; `?` is that of a damaged one."""
+    identities = {scope[0].upper(): selection.identity(scope) for scope in selection.wanted}
     return "/".join(
-        f"{scope[0].upper()}{basis.scope(selection.identity(scope)).revision}" for scope in selection.wanted
+        f"{letter}{'?' if identity in basis.damaged else basis.scope(identity).revision}"
+        for letter, identity in identities.items()
     )
 
 
@@ -156,7 +167,13 @@ def _decide_reset(basis: Basis, command: ResetScope) -> Transition | Repeat:
     identity = command.identity
     if identity not in basis.damaged and not _is_occupied(basis.scope(identity)):
         return Repeat(_changed([]))
-    return Transition(identity.cwd, identity.session, _changed([identity]), states={identity: {}}, reset=True)
+    if damage := basis.damaged.get(identity):
+        gone: dict[str, Json] = {"file": damage.file, "reason": damage.reason}
+    else:
+        scope = basis.scope(identity)
+        gone = {"revision": scope.revision, "planes": [*in_table_order(scope.planes)]}
+    receipt = {**_changed([identity]), "gone": gone}
+    return Transition(identity.cwd, identity.session, receipt, states={identity: {}}, reset=True)
 
 
 def _receipt_key(command: PatchState) -> ReceiptKey | None:

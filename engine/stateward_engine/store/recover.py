@@ -68,9 +68,9 @@ def recover(directory: Directory) -> tuple[Evidence, Directory]:
 
     Source: store.md section 4.
     """
-    if _is_unused(directory):
+    if is_unused(directory):
         _create(directory)
-    journals = _open_journals(directory)
+    journals = open_journals(directory)
     try:
         return prove(directory, journals), journals
     except BaseException:
@@ -104,9 +104,9 @@ def read_view(directory: Directory) -> View:
     Raises:
         CorruptStore, StoreUnavailable, OSError: As for `recover`.
     """
-    if _is_unused(directory):
+    if is_unused(directory):
         return View()
-    with _open_journals(directory) as journals:
+    with open_journals(directory) as journals:
         return prove(directory, journals).view
 
 
@@ -116,16 +116,16 @@ def prove(directory: Directory, journals: Directory) -> Evidence:
     Raises:
         CorruptStore, OSError: As for `recover`.
     """
-    name = _current(journals)
+    name = current_journal(journals)
     file = f"{JOURNAL_DIRECTORY}/{name}"
     content = journals.read(name) or b""
     proven = scan(content, file=file)
     base = load_view(directory, proven.catalogue, first_sequence=proven.first_sequence)
     view = replay(base, proven.groups, file=file)
-    return Evidence(name, content, proven, _without_the_future(view, proven.catalogue))
+    return Evidence(name, content, proven, without_the_future(view, proven.catalogue))
 
 
-def _without_the_future(view: View, catalogue: Catalogue) -> View:
+def without_the_future(view: View, catalogue: Catalogue) -> View:
     """Return the view without streams that cover more than the ledger has: what they include is lost or was never."""
     ahead = {
         row.identity: Damage(row.file, f"it covers entry {scope.touched}, and the ledger ends with {view.sequence}")
@@ -140,7 +140,7 @@ def _without_the_future(view: View, catalogue: Catalogue) -> View:
 
 def refuse_foreign(directory: Directory) -> None:
     """Raise `StoreUnavailable` if the directory is no store and not free to become one. Reads only."""
-    _is_unused(directory)
+    is_unused(directory)
 
 
 def replay(base: View, groups: Iterable[Record], *, file: str) -> View:
@@ -162,7 +162,7 @@ def replay(base: View, groups: Iterable[Record], *, file: str) -> View:
     return draft.finish()
 
 
-def _is_unused(directory: Directory) -> bool:
+def is_unused(directory: Directory) -> bool:
     """Return whether the directory is yet to become a store; refuse one that is neither that nor a store.
 
     `FORMAT` is written last, so without it a creation was cut short at most. Anything that such a creation does not
@@ -214,14 +214,15 @@ def _create(directory: Directory) -> None:
     directory.write_file(FORMAT_NAME, FORMAT_CONTENT)
 
 
-def _open_journals(directory: Directory) -> Directory:
+def open_journals(directory: Directory) -> Directory:
+    """Return the directory of the journals; a store in use has one."""
     try:
         return directory.subdirectory(JOURNAL_DIRECTORY)
     except FileNotFoundError as error:
         raise _missing(JOURNAL_DIRECTORY) from error
 
 
-def _current(journals: Directory) -> str:
+def current_journal(journals: Directory) -> str:
     """Return the name of the newest journal: it got it after all that it goes on from was durable."""
     names = [name for name in journals.names() if name.endswith(_JOURNAL_SUFFIX)]
     if others := [name for name in names if not _JOURNAL_NAME.fullmatch(name)]:

@@ -55,8 +55,8 @@ def scan(data: bytes, *, file: str) -> Scan:
     """
     records = tuple(_records(data, file))
     last = records[-1]
-    if last.end < len(data):
-        _refuse_valid_after(data, last.end, file)
+    if later := next_valid(data, last.end):
+        raise corrupt(f"a damaged record before a valid one at byte {later.start}", file, last.end)
     closed = last.kind is Kind.CLOSING
     return Scan(
         catalogue=_demand_catalogue(records[0], file),
@@ -95,14 +95,15 @@ def _demand_catalogue(record: Record, file: str) -> Catalogue:
     return catalogue
 
 
-def _refuse_valid_after(data: bytes, damaged: int, file: str) -> None:
-    """Raise `CorruptStore` if any valid record starts after offset `damaged`."""
+def next_valid(data: bytes, start: int) -> Record | None:
+    """Return the first valid record that starts at offset `start` or later, or `None`."""
     window = memoryview(data)
-    candidate = data.find(MAGIC_PREFIX, damaged + 1)
+    candidate = data.find(MAGIC_PREFIX, start)
     while candidate != -1:
-        if decode(window, candidate):
-            raise corrupt(f"a damaged record before a valid one at byte {candidate}", file, damaged)
+        if record := decode(window, candidate):
+            return record
         candidate = data.find(MAGIC_PREFIX, candidate + 1)
+    return None
 
 
 def entries(record: Record, *, file: str) -> list[dict[str, Any]]:

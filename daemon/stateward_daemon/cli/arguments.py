@@ -1,0 +1,134 @@
+"""The arguments that single verbs have; those that several have are in `parser.py`."""
+
+from __future__ import annotations
+
+import argparse
+from typing import TYPE_CHECKING, Final
+
+from stateward_daemon.cli.parser import OWNERS
+
+if TYPE_CHECKING:
+    from stateward_daemon.cli.parser import VerbParser
+
+# Of `daemon run`: fields of `stateward_daemon.settings.Settings` with their units and meanings. The values are checked
+# there, so that an option and an environment variable take the same.
+DAEMON_SETTINGS: Final = {
+    "max_message_bytes": ("BYTES", "Refuse a longer message before it is read.  [default: 67108864]"),
+    "client_stall_s": ("SECONDS", "Drop a client that does not read its answers for so long.  [default: 30]"),
+    "idle_exit_s": ("SECONDS", "End after so long without clients; 0 is never.  [default: 1800]"),
+    "header_timeout_s": ("SECONDS", "End a connection whose header takes longer.  [default: 5]"),
+    "body_timeout_s": ("SECONDS", "End a connection whose message takes longer.  [default: 30]"),
+    "connections_max": ("COUNT", "Refuse further connections.  [default: 1024]"),
+    "queue_length_max": ("COUNT", "Refuse further changes while so many wait.  [default: 4096]"),
+}
+
+
+def add_read(parser: VerbParser) -> None:
+    """Add what to read and how."""
+    parser.add_argument("paths", metavar="PATH...", nargs="+")
+    parser.add_argument(
+        "--projection",
+        metavar="value|keys|patch",
+        choices=("value", "keys", "patch"),
+        default="value",
+        help="Show the value, only its keys and kinds, or what the last transition changed.  [default: value]",
+    )
+
+
+def add_patch(parser: VerbParser) -> None:
+    """Add the patch and what guards it."""
+    parser.add_argument("patch", metavar="JSON|-")
+    parser.add_argument(
+        "--idempotency-key", metavar="KEY", help="Make a repeat safe: the same key and patch change nothing twice."
+    )
+    parser.add_argument(
+        "--if-revision", metavar="REVISION", help="Refuse if the state is past this revision of state-status."
+    )
+
+
+def add_respond(parser: VerbParser) -> None:
+    """Add the answer."""
+    parser.add_argument("text", metavar="TEXT")
+
+
+def add_fork(parser: VerbParser) -> None:
+    """Add the two sessions."""
+    parser.add_argument("parent", metavar="PARENT")
+    parser.add_argument("child", metavar="CHILD")
+
+
+def add_browse(parser: VerbParser) -> None:
+    """Add where to look."""
+    parser.add_argument("path", metavar="[PATH]", nargs="?")
+
+
+def add_configure(parser: VerbParser) -> None:
+    """Add the settings of the store."""
+    parser.add_argument(
+        "--history-limit",
+        metavar="COUNT",
+        type=int,
+        required=True,
+        help="How many transitions stay addressable, 0 to 100. Lowering it forgets the oldest at once.",
+    )
+
+
+def add_reset_scope(parser: VerbParser) -> None:
+    """Add the scope and whether to ask."""
+    parser.add_argument("scope", metavar="global|cwd|session", choices=OWNERS)
+    parser.add_argument("--yes", action="store_true", help="Do not ask.")
+
+
+def add_file(parser: VerbParser) -> None:
+    """Add the file of states."""
+    parser.add_argument("file", metavar="FILE|-")
+
+
+def add_goal_check(parser: VerbParser) -> None:
+    """Add the documents and how to report on them."""
+    parser.add_argument("files", metavar="FILE|GLOB|-...", nargs="+")
+    parser.add_argument("--strict", action="store_true", help="Exit with 1 on an info, too.")
+    parser.add_argument(
+        "--format",
+        metavar="text|json",
+        choices=("text", "json"),
+        default="text",
+        help="Print lines as linters do, or one JSON object.  [default: text]",
+    )
+
+
+def add_goal_show(parser: VerbParser) -> None:
+    """Add the document and its names."""
+    parser.add_argument("file", metavar="FILE|-")
+    parser.add_argument("--goal-id", metavar="ID", help="Name the goal in the projection.")
+    parser.add_argument(
+        "--source-ref",
+        metavar="REF",
+        default="ACTIVE_GOAL_STATE.md",
+        help="Name the document in the projection.  [default: ACTIVE_GOAL_STATE.md]",
+    )
+
+
+def add_daemon_run(parser: VerbParser) -> None:
+    """Add the settings of the daemon."""
+    for name, (unit, meaning) in DAEMON_SETTINGS.items():
+        parser.add_argument(f"--{name.replace('_', '-')}", metavar=unit, help=meaning)
+
+
+def add_daemon_logs(parser: VerbParser) -> None:
+    """Add how much of the log is shown."""
+    parser.add_argument(
+        "--lines", metavar="COUNT", type=_line_count, default=50, help="Show so many of the last lines.  [default: 50]"
+    )
+
+
+def _line_count(text: str) -> int:
+    # Not `int`, which takes signs, underscores and the digits of other scripts.
+    if not (text.isascii() and text.isdigit()):
+        raise argparse.ArgumentTypeError("a count of lines is a whole number from 0")
+    return int(text)
+
+
+def add_lsp(parser: VerbParser) -> None:
+    """Add what editors pass."""
+    parser.add_argument("--stdio", action="store_true", help="Accepted because editors pass it; it is the only way.")

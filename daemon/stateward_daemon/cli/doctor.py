@@ -1,0 +1,169 @@
+"""`stateward doctor`: look at everything that a daemon depends on, say what is wrong, and what to do about it.
+
+It starts no daemon and changes nothing.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import shutil
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Final, Literal, NamedTuple
+
+from stateward.location import log_path, read_announcement, socket_path, store_path
+from stateward.printable import printable
+from stateward.start import is_older, open_transport
+from stateward_daemon.cli.printing import paint, show, show_json
+from stateward_daemon.cli.reach import NOT_RUNNING
+from stateward_daemon.cli.store_verbs import checked
+from stateward_daemon.exits import EXIT_FINDINGS, EXIT_OK
+from stateward_protocol import __version__
+from stateward_protocol.errors import WireError
+
+if TYPE_CHECKING:
+    from argparse import Namespace
+    from collections.abc import Iterator
+
+# A start copies the journal, and compaction writes checkpoints before it lets go of the old ones.
+_FREE_BYTES_MIN: Final = 64 * 2**20
+_WATCHES_MIN: Final = 8_192
+_COLORS: Final = {"ok": "note", "warning": "warning", "fault": "error"}
+
+
+class Finding(NamedTuple):
+    """What was looked at, and how it is.
+
+    Attributes:
+        name: Of the thing.
+        level: `fault` keeps something from working, `warning` may soon.
+        text: How it is.
+        remedy: What to do, or `None`.
+    """
+
+    name: str
+    level: Literal["ok", "warning", "fault"]
+    text: str
+    remedy: str | None = None
+
+
+def doctor(options: Namespace) -> int:
+    """Print every finding; exit with 1 on a fault."""
+    found = list(_findings(store_path(options.store), options))
+    if options.json:
+        show_json({"ok": all(one.level != "fault" for one in found), "findings": [one._asdict() for one in found]})
+    else:
+        for one in found:
+            show(f"{paint(f'{one.level:<8}', _COLORS[one.level], sys.stdout)} {one.name}: {printable(one.text)}")
+            if one.remedy:
+                show(f"{'':<8} {one.remedy}")
+    return EXIT_FINDINGS if any(one.level == "fault" for one in found) else EXIT_OK
+
+
+def _findings(store: Path, options: Namespace) -> Iterator[Finding]:
+    yield Finding("program", "ok", f"stateward {__version__}, Python {sys.version.partition(' ')[0]}")
+    yield _place(store)
+    yield from _disk(store)
+    yield _socket(store, options)
+    yield from _daemon(store, options)
+    yield _log(store)
+    yield _watches()
+
+
+def _place(store: Path) -> Finding:
+    if not store.exists():
+        return Finding("store", "ok", f"{store} is not there yet; the first daemon makes it")
+    if not os.access(store, os.W_OK):
+        return Finding("store", "fault", f"{store} cannot be written", "run as its owner, or name another with --store")
+    return Finding("store", "ok", str(store))
+
+
+def _disk(store: Path) -> Iterator[Finding]:
+    existing = next(place for place in (store, *store.parents) if place.exists())
+    free = shutil.disk_usage(existing).free
+    if free < _FREE_BYTES_MIN:
+        yield Finding("disk", "warning", f"{free // 2**20} MiB are free", "free some: a full disk stops all writing")
+    else:
+        yield Finding("disk", "ok", f"{free // 2**20} MiB are free")
+
+
+def _socket(store: Path, options: Namespace) -> Finding:
+    try:
+        return Finding("socket", "ok", f"{socket_path(store, options.socket)}")
+    except WireError as error:
+        return Finding("socket", "fault", error.message, "name a shorter or private place with --socket")
+
+
+def _daemon(store: Path, options: Namespace) -> Iterator[Finding]:
+    """Ask the daemon how it is; where none runs, check the store instead."""
+    try:
+        with contextlib.closing(open_transport(store, start="never", timeout_s=options.timeout)) as transport:
+            status = transport.call("status", {})
+    except WireError as error:
+        if error.data.get("reason_code") == NOT_RUNNING:
+            yield Finding("daemon", "ok", "none runs; the next call starts one")
+            if store.exists():
+                yield from _content(store)
+        else:
+            yield Finding("daemon", "fault", error.message, "stop the process that holds the store, then try again")
+        return
+    announced = read_announcement(store)
+    pid = status["pid"]
+    if announced is not None and is_older(status["version"]):
+        yield Finding("daemon", "warning", f"pid {pid} is version {status['version']}", "stateward daemon restart")
+    else:
+        yield Finding("daemon", "ok", f"pid {pid} serves {status['connections']} connections")
+    yield _writer(status["writer"])
+    for stream in status.get("damaged", []):
+        yield Finding("scope", "fault", stream["reason"], f"stateward reset-scope {stream['kind']}")
+
+
+def _writer(health: dict[str, object]) -> Finding:
+    if health["ok"]:
+        return Finding("writer", "ok", "mutations are taken")
+    return Finding(
+        "writer",
+        "fault",
+        f"every mutation is refused: {health.get('reason')}",
+        "free or repair the disk, then: stateward daemon restart",
+    )
+
+
+def _content(store: Path) -> Iterator[Finding]:
+    try:
+        report = checked(store)
+    except WireError as error:
+        yield Finding("content", "fault", error.message, "stateward where")
+        return
+    for fault in report.faults:
+        damaged = next((stream.identity.kind for stream in report.streams if stream.file == fault.file), None)
+        remedy = "restore it from a copy" + (f", or: stateward reset-scope {damaged}" if damaged else "")
+        yield Finding("content", "fault", f"{fault.file or store}: {fault.reason}", remedy)
+    if not report.faults:
+        yield Finding("content", "ok", f"{len(report.streams)} streams, no fault")
+
+
+def _log(store: Path) -> Finding:
+    path = log_path(store)
+    if not path.exists():
+        return Finding("log", "ok", f"{path} is not there yet")
+    try:
+        incidents = path.read_bytes().count(b"incident ")
+    except OSError as error:
+        return Finding("log", "warning", f"{path} cannot be read ({error.strerror})")
+    if incidents:
+        text = f"{path} tells of {incidents} mistakes of stateward itself"
+        return Finding("log", "warning", text, "report them; see them with: stateward daemon logs")
+    return Finding("log", "ok", str(path))
+
+
+def _watches() -> Finding:
+    try:
+        watches = int(Path("/proc/sys/fs/inotify/max_user_watches").read_text(encoding="ascii"))
+    except (OSError, ValueError):
+        return Finding("watcher", "ok", "file events are not counted here; changes are also found by polling")
+    text = f"the system allows {watches} watched directories"
+    if watches < _WATCHES_MIN:
+        return Finding("watcher", "warning", text, "raise fs.inotify.max_user_watches")
+    return Finding("watcher", "ok", text)

@@ -1,0 +1,165 @@
+"""The verbs about the store as a whole: check it, shorten it, give a scope up."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import sys
+from typing import TYPE_CHECKING, Any
+
+from stateward.calls import attach_params
+from stateward.location import store_path
+from stateward.start import open_transport
+from stateward_daemon.cli.printing import extent, note, show, show_json, show_table
+from stateward_daemon.cli.reach import CLIENT_NAME, NOT_RUNNING
+from stateward_daemon.exits import EXIT_FINDINGS, EXIT_OK, UsageFault
+from stateward_protocol.errors import WireError
+
+if TYPE_CHECKING:
+    from argparse import Namespace
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from stateward.transport import Transport
+    from stateward_engine.store.check import Report
+    from stateward_protocol.messages import Owner
+
+
+def check_store(options: Namespace) -> int:
+    """Print every fault of the store, and its streams."""
+    report = checked(store_path(options.store))
+    if options.json:
+        show_json(
+            {
+                "ok": not report.faults,
+                "faults": [
+                    {"file": fault.file, "reason": fault.reason, "offset": fault.offset} for fault in report.faults
+                ],
+                "streams": [
+                    {
+                        "kind": stream.identity.kind,
+                        "identity": {"cwd": stream.identity.cwd, "session": stream.identity.session},
+                        "file": stream.file,
+                        "ok": stream.reason is None,
+                        "reason": stream.reason,
+                    }
+                    for stream in report.streams
+                ],
+            }
+        )
+    else:
+        for fault in report.faults:
+            show(f"{fault.file or 'the store'}: {fault.reason}")
+        note(f"{len(report.streams)} streams, {len(report.faults)} faults")
+    return EXIT_FINDINGS if report.faults else EXIT_OK
+
+
+def checked(store: Path) -> Report:
+    """Return what a check of the store finds.
+
+    Raises:
+        WireError: A daemon has it, there is none, or it cannot be read.
+    """
+    # Not at the top: the engine is not needed where a daemon is asked.
+    from stateward_daemon import convert  # noqa: PLC0415
+    from stateward_engine.errors import EngineError  # noqa: PLC0415
+    from stateward_engine.store.check import check_store  # noqa: PLC0415
+
+    try:
+        return check_store(store)
+    except EngineError as error:
+        raise convert.wire_error(error) from None
+    except FileNotFoundError:
+        raise _no_store(store) from None
+    except OSError as error:
+        raise WireError("store_unavailable", f"the store {store} cannot be read ({error.strerror})") from None
+
+
+def compact(options: Namespace) -> int:
+    """Shorten the journal, in the daemon or, where none runs, in this process."""
+    with _reached(options) as transport:
+        result = transport.call("compact", {})
+    if options.json:
+        show_json(result)
+    else:
+        note(f"wrote {result['streams_written']} checkpoints")
+    return EXIT_OK
+
+
+def reset_scope(options: Namespace) -> int:
+    """Show what a scope holds, ask, and give it up."""
+    scope: Owner = options.scope
+    named = {"cwd": None if scope == "global" else os.path.realpath(options.cwd)}
+    if scope == "session":
+        named["session"] = options.session
+    named = {name: value for name, value in named.items() if value is not None}
+    with _reached(options) as transport:
+        if not options.yes:
+            show_table(_held(transport, scope, named).items())
+            _ask(scope)
+        result = transport.call("reset_scope", {"scope": scope, **named})
+    if options.json:
+        show_json(result)
+    else:
+        show(f"changed {scope}" if result["changed"] else "nothing changed")
+    return EXIT_OK
+
+
+def _held(transport: Transport, scope: Owner, named: dict[str, Any]) -> dict[str, object]:
+    """Return what would go: planes and how much they hold, or what is wrong with them."""
+    try:
+        transport.call("attach", attach_params(CLIENT_NAME, wanted=[scope], **named))
+    except WireError as error:
+        if error.category != "corrupt_store":
+            raise
+        return {"damaged": error.data.get("file"), "reason": error.data.get("reason")}
+    held: dict[str, object] = {}
+    for plane in transport.call("read_state", {"path": scope, "projection": "keys"})["keys"]:
+        path = f"{scope}.{plane}"
+        held[path] = extent(transport.call("read_state", {"path": path, "projection": "keys"})["meta"])
+    return held or {scope: "empty"}
+
+
+def _ask(scope: Owner) -> None:
+    """Return once the user has typed the name of the scope.
+
+    Raises:
+        UsageFault: Something else, or nobody is there to type.
+    """
+    if not sys.stdin.isatty():
+        raise UsageFault(f"nothing was changed; to give all of it up without being asked: reset-scope {scope} --yes")
+    note(f"All of this goes, with its history. Type {scope} to go on:")
+    if sys.stdin.readline().strip() != scope:
+        raise UsageFault("nothing was changed")
+
+
+@contextlib.contextmanager
+def _reached(options: Namespace) -> Iterator[Transport]:
+    """Give a connection to the daemon that runs, or the same in this process; none of them is attached.
+
+    Raises:
+        WireError: There is no store, or it cannot be had.
+    """
+    store = store_path(options.store)
+    try:
+        transport: Transport = open_transport(store, start="never", timeout_s=options.timeout)
+    except WireError as error:
+        if error.data.get("reason_code") != NOT_RUNNING:
+            raise
+        if not store.exists():
+            raise _no_store(store) from None
+        from stateward_daemon import embedded  # noqa: PLC0415 - as in `checked`
+
+        transport = embedded.open_transport(store)
+    try:
+        yield transport
+    finally:
+        transport.close()
+
+
+def _no_store(store: Path) -> WireError:
+    return WireError(
+        "store_unavailable",
+        f"there is no store at {store}; the first daemon makes one",
+        example="stateward daemon start",
+    )
