@@ -33,6 +33,7 @@ class Connection(asyncio.Protocol):
 
     Attributes:
         paused: Whether the client does not read what it was sent.
+        working: Whether a thread works on a frame. The frames behind it wait, so that their order is kept.
     """
 
     def __init__(self, host: Host, *, uid: int, closed: Callable[[Connection], None]) -> None:
@@ -44,14 +45,13 @@ class Connection(asyncio.Protocol):
             closed: Called once, when the connection is gone.
         """
         self.paused = False
+        self.working = False
         self._host = host
         self._uid = uid
         self._closed = closed
         self._loop = asyncio.get_running_loop()
         self._reader = FrameReader(host.settings.max_message_bytes)
         self._exchange: Exchange | None = None
-        # While a frame is worked on in a thread, the frames behind it wait, so that their order is kept.
-        self._working = False
         self._turn_is_due = False
         self._ended = False
         self._deadline: asyncio.TimerHandle | None = None
@@ -125,7 +125,7 @@ class Connection(asyncio.Protocol):
         self._turn_is_due = False
         frames = 0
         while frames < FRAMES_PER_TURN_MAX:
-            if self.paused or self._working or self._transport.is_closing():
+            if self.paused or self.working or self._transport.is_closing():
                 break
             try:
                 body = self._reader.next_body()
@@ -158,11 +158,11 @@ class Connection(asyncio.Protocol):
 
     def work(self, job: Callable[[], Any], done: Callable[[Any], None], failed: Callable[[Exception], None]) -> None:
         """Run `job` in a thread, then `done` with its result or `failed`; no further frame is handled meanwhile."""
-        self._working = True
+        self.working = True
         self._transport.pause_reading()
 
         def finish(future: asyncio.Future[Any]) -> None:
-            self._working = False
+            self.working = False
             try:
                 done(future.result())
             except Exception as error:  # noqa: BLE001 - whoever waits for the answer is told, whatever broke
@@ -172,7 +172,7 @@ class Connection(asyncio.Protocol):
         try:
             future = self._loop.run_in_executor(None, job)
         except Exception as error:  # noqa: BLE001 - no thread can be had, for want of descriptors or memory
-            self._working = False
+            self.working = False
             failed(error)
             self._go_on()
         else:
@@ -180,13 +180,13 @@ class Connection(asyncio.Protocol):
 
     def _go_on(self) -> None:
         """Take up reading where it was left, when nothing holds it any more."""
-        if not (self.paused or self._working or self._transport.is_closing()):
+        if not (self.paused or self.working or self._transport.is_closing()):
             self._transport.resume_reading()
             self._take_turn()
 
     def _watch_deadline(self, *, anew: bool) -> None:
         """Give what has begun to arrive a time to be complete; `anew` when something was completed."""
-        held = self._working or self.paused or self._turn_is_due
+        held = self.working or self.paused or self._turn_is_due
         waiting = Waiting.NOTHING if held else self._reader.waiting
         if waiting is self._deadline_is_for and not anew:
             return
@@ -214,7 +214,7 @@ class Connection(asyncio.Protocol):
         self._end_when_settled()
 
     def _end_when_settled(self) -> None:
-        held = self._working or self.paused or self._turn_is_due
+        held = self.working or self.paused or self._turn_is_due
         if self._ended and not held and (self._exchange is None or self._exchange.settled):
             self._transport.close()
 

@@ -41,6 +41,8 @@ if TYPE_CHECKING:
 SOCKET_CHECK_S: Final = 30.0
 # How long answers may take to leave at the end; a client that does not read must not keep the store locked.
 FLUSH_S: Final = 2.0
+# How long an answer that a thread works on may take at the end.
+WORK_S: Final = 30.0
 # State is at most 256 levels deep, a message 1,000. Walking one takes a few frames a level, and Python stops at 1,000.
 RECURSION_LIMIT: Final = 10_000
 
@@ -180,6 +182,11 @@ class Daemon:
         self._all_gone.clear()
         for connection in list(self._connections):
             connection.close()
-        if self._connections:
-            with suppress(TimeoutError):
+        latest = self._loop.time() + WORK_S
+        while self._connections:
+            try:
                 await asyncio.wait_for(self._all_gone.wait(), FLUSH_S)
+            except TimeoutError:
+                # Who does not read is not waited for; who waits for an answer that is being worked out is.
+                if self._loop.time() > latest or not any(connection.working for connection in self._connections):
+                    break
