@@ -183,10 +183,10 @@ class Daemon:
         for connection in list(self._connections):
             connection.close()
         latest = self._loop.time() + WORK_S
-        while self._connections:
-            try:
+        going_on = True
+        while self._connections and going_on:
+            # Who does not read is not waited for; who waits for an answer that is being worked out is, and may then
+            # take as long to read it as the others.
+            going_on = self._loop.time() < latest and any(connection.working for connection in self._connections)
+            with suppress(TimeoutError):
                 await asyncio.wait_for(self._all_gone.wait(), FLUSH_S)
-            except TimeoutError:
-                # Who does not read is not waited for; who waits for an answer that is being worked out is.
-                if self._loop.time() > latest or not any(connection.working for connection in self._connections):
-                    break

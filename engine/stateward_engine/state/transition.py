@@ -113,5 +113,6 @@ def from_entry(entry: Mapping[str, Any]) -> Transition:
         digest=entry["digest"],
         history_limit=entry["history_limit"],
         parent=entry["parent"],
-        reset=entry["reset"],
+        # Entries of before there were resets do not have it.
+        reset=entry.get("reset", False),
     )
