@@ -16,6 +16,8 @@
     │   ├── StaleBasis            `if_revision` is no longer current
     │   ├── IdempotencyConflict   the same key with another patch
     │   ├── Refused               a decision against it; `reason_code` says which
+    │   │   └── NotPublished      a document that was not written
+    │   │       └── Overtaken     because others write to it; try again
     │   ├── TooLarge              a size bound was reached
     │   ├── Busy                  a queue bound was reached; try again
     │   ├── Cancelled             the caller took it back in time
@@ -144,6 +146,31 @@ class Refused(RequestError):
     """A decision against a well-formed call; the fact `reason_code` says which."""
 
     category = "refused"
+
+
+class NotPublished(Refused):
+    """A document that was not written.
+
+    The fact `outcome` is `refused` when the document is as others left it. It is `unknown` when the new bytes may
+    stand there, whole, but a crash could still bring the old ones back: publishing again finds out and makes it sure.
+    The fact `kept` names files beside the document that hold what somebody wrote and no document holds.
+
+    `reason_code` is one of `document_missing`, `document_exists`, `document_is_link`, `document_is_no_file`,
+    `document_has_links`, `document_outside_workspace`, `document_owner`, `document_too_large`, `document_write_failed`,
+    which has the system's name of the error in `error_code`, and those of `Overtaken`.
+    """
+
+    def __init__(self, message: str, *, reason_code: str, outcome: Outcome = "refused", **facts: Fact | None) -> None:
+        super().__init__(message, reason_code=reason_code, outcome=outcome, **facts)
+
+
+class Overtaken(NotPublished):
+    """A document that others write to or move; the same call can succeed later.
+
+    `reason_code` is one of `document_changing`, `document_locked`, `document_moved`.
+    """
+
+    retryable = True
 
 
 class TooLarge(RequestError):

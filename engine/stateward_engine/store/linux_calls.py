@@ -1,0 +1,86 @@
+"""The calls of Linux that Python's library has no function for, or none that is safe to use as it is."""
+
+from __future__ import annotations
+
+import errno
+import fcntl
+import functools
+import os
+import signal
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+_RENAME_NOREPLACE: Final = 1
+_RENAME_EXCHANGE: Final = 2
+
+
+def exchange_names(directory: int, one: str, other: str) -> None:
+    """Let two names of a directory trade what they stand for, at one moment.
+
+    Raises:
+        FileNotFoundError: One of them is not there.
+        OSError: Also `EINVAL` or `ENOSYS` where the file system or the kernel cannot do it; see `is_unsupported`.
+
+    Source: renameat2(2), `RENAME_EXCHANGE`.
+    """
+    _renameat2(directory, one, other, _RENAME_EXCHANGE)
+
+
+def rename_to_free_name(directory: int, source: str, target: str) -> None:
+    """Rename within a directory, unless something stands at `target`.
+
+    Raises:
+        FileExistsError: Something does; it stays as it is.
+        OSError: As for `exchange_names`.
+
+    Source: renameat2(2), `RENAME_NOREPLACE`.
+    """
+    _renameat2(directory, source, target, _RENAME_NOREPLACE)
+
+
+def is_unsupported(error: OSError) -> bool:
+    """Tell whether `error` means that this file system or kernel does not know the call at all."""
+    return error.errno in (errno.EINVAL, errno.ENOSYS, errno.EOPNOTSUPP)
+
+
+def is_open_for_writing(descriptor: int) -> bool:
+    """Tell whether any process, this one included, could still write to the file through what it has open.
+
+    Asked with a read lease, which the kernel grants only while nobody can; it is given back at once. A file system
+    without leases, or a file of another user, gives no answer: then it is `False`, and the bytes must speak alone.
+
+    Source: fcntl(2), `F_SETLEASE`.
+    """
+    try:
+        # Whoever opens the file for writing while the lease is held makes the kernel send a signal. The usual one would
+        # end the process; this one is ignored.
+        fcntl.fcntl(descriptor, fcntl.F_SETSIG, signal.SIGURG)
+        fcntl.fcntl(descriptor, fcntl.F_SETLEASE, fcntl.F_RDLCK)
+    except BlockingIOError:
+        return True
+    except OSError:
+        return False
+    fcntl.fcntl(descriptor, fcntl.F_SETLEASE, fcntl.F_UNLCK)
+    return False
+
+
+def _renameat2(directory: int, source: str, target: str, flags: int) -> None:
+    number = _c_renameat2()(directory, os.fsencode(source), directory, os.fsencode(target), flags)
+    if number:
+        raise OSError(number, os.strerror(number), source, None, target)
+
+
+@functools.cache
+def _c_renameat2() -> Callable[[int, bytes, int, bytes, int], int]:
+    """Return the C library's `renameat2`, as a function that returns 0 or the error number."""
+    # Not at the top: who only reads never needs it.
+    import ctypes  # noqa: PLC0415
+
+    library = ctypes.CDLL(None, use_errno=True)
+    function = getattr(library, "renameat2", None)
+    if function is None:  # an older C library
+        return lambda *_: errno.ENOSYS
+    function.argtypes = [ctypes.c_int, ctypes.c_char_p, ctypes.c_int, ctypes.c_char_p, ctypes.c_uint]
+    return lambda *arguments: ctypes.get_errno() if function(*arguments) else 0
