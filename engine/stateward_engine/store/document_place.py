@@ -172,20 +172,15 @@ class Place:
 
     def demand_in_place(self, *, outcome: Outcome = "refused") -> None:
         """Raise `Overtaken` when the path does not lead to the directory any longer that is held open."""
-        try:
-            directory = _open_directory(self.path)
-        except (OSError, NotPublished):
-            in_place = False
-        else:
-            in_place = os.path.samestat(os.fstat(directory), os.fstat(self._directory))
-            os.close(directory)
-        if not in_place:
-            raise Overtaken(
-                f"{self.path.parent} was moved meanwhile, and {self.path.name} with it",
-                reason_code="document_moved",
-                outcome=outcome,
-                path=str(self.path),
-            )
+        with refusing_failures(self.path, outcome=outcome):
+            if self._is_in_place():
+                return
+        raise Overtaken(
+            f"{self.path.parent} was moved meanwhile, and {self.path.name} with it",
+            reason_code="document_moved",
+            outcome=outcome,
+            path=str(self.path),
+        )
 
     def clear(self) -> None:
         """Remove what killed publications left, except what somebody else wrote; `kept` names that.
@@ -202,6 +197,16 @@ class Place:
                     self.remove(name)
                 else:
                     self.kept.append(name)
+
+    def _is_in_place(self) -> bool:
+        try:
+            directory = _open_directory(self.path)
+        except NotPublished:
+            return False
+        try:
+            return os.path.samestat(os.fstat(directory), os.fstat(self._directory))
+        finally:
+            os.close(directory)
 
     def _written(self, staged: str, data: bytes) -> Snapshot:
         made = self.look(staged)
