@@ -35,7 +35,8 @@ class EmbeddedTransport:
         """
         self._path = store
         self._writable = False
-        host = Host(store=self._open(read_only=True), store_path=store, settings=Settings.from_environment())
+        self._settings = Settings.from_environment()
+        host = Host(store=self._open(read_only=True), store_path=store, settings=self._settings)
         self._caller: Caller = host.admit(os.getpid())
 
     def call(self, method: str, params: Mapping[str, Any]) -> Any:  # noqa: ANN401 - a result as JSON
@@ -76,7 +77,9 @@ class EmbeddedTransport:
 
     def _open(self, *, read_only: bool) -> Store:
         try:
-            return open_store(self._path, read_only=read_only)
+            return open_store(
+                self._path, read_only=read_only, any_file_system=self._settings.store_file_system == "any"
+            )
         except EngineError as error:
             raise convert.wire_error(error) from None
 

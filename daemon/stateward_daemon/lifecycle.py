@@ -79,7 +79,12 @@ async def _serve(
     def deliver(settle: Callable[[], None]) -> None:
         loop.call_soon_threadsafe(settle)
 
-    store = open_store(store_path, deliver=deliver, queue_length_max=settings.queue_length_max)
+    store = open_store(
+        store_path,
+        deliver=deliver,
+        queue_length_max=settings.queue_length_max,
+        any_file_system=settings.store_file_system == "any",
+    )
     try:
         listener = Listener(socket_path(store_path, socket))
         try:

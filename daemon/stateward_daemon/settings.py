@@ -6,7 +6,7 @@ What guards the daemon is never read from a workspace, where a stranger's checko
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import msgspec
 from msgspec import Meta, Struct
@@ -34,6 +34,7 @@ class Settings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
         body_timeout_s: The same for a body.
         connections_max: Further connections are refused.
         queue_length_max: Mutations that may wait for the writer; further ones are `busy`.
+        store_file_system: `any` also takes a store on a file system that other machines may share.
     """
 
     max_message_bytes: Count = MESSAGE_BYTES_MAX
@@ -43,6 +44,7 @@ class Settings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     body_timeout_s: Seconds = 30.0
     connections_max: Count = 1024
     queue_length_max: Count = 4096
+    store_file_system: Literal["local", "any"] = "local"
 
     @classmethod
     def from_environment(

@@ -22,6 +22,7 @@ def test_an_option_wins_over_the_environment_and_that_over_the_default() -> None
         ("STATEWARD_IDLE_EXIT_S", "abc", "expected float, got str"),
         ("STATEWARD_CONNECTIONS_MAX", "0", "expected int >= 1"),
         ("STATEWARD_MAX_MESSAGE_BYTES", "1.5", "expected int, got str"),
+        ("STATEWARD_STORE_FILE_SYSTEM", "nfs", "invalid enum value"),
     ],
 )
 def test_a_setting_that_does_not_fit_is_named_with_its_variable(name: str, text: str, said: str) -> None:

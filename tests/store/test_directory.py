@@ -13,6 +13,7 @@ import pytest
 
 from stateward_engine.errors import CorruptStore, StoreUnavailable
 from stateward_engine.store import directory as directory_module
+from stateward_engine.store import linux_calls
 from stateward_engine.store.directory import Directory
 from stateward_engine.store.store import open_store
 from store.planted import kept, put
@@ -159,6 +160,41 @@ def test_a_directory_with_foreign_content_is_refused_and_stays_as_it_was(place: 
         open_store(place, read_only=read_only)
 
     assert [path.name for path in place.iterdir()] == ["thesis.txt"]
+
+
+def mounted_as(patch: pytest.MonkeyPatch, kind: str | None) -> None:
+    patch.setattr(linux_calls, "file_system_of", lambda _: kind)
+
+
+@pytest.mark.parametrize("kind", ["nfs", "nfs4", "cifs", "smb3", "9p", "virtiofs", "fuse", "fuse.sshfs", "fuseblk"])
+def test_a_file_system_that_machines_share_is_refused_unless_it_is_allowed(
+    place: Path, monkeypatch: pytest.MonkeyPatch, kind: str
+) -> None:
+    """store.md section 4: where a lock may not keep out a second daemon, nothing is written."""
+    mounted_as(monkeypatch, kind)
+    with pytest.raises(StoreUnavailable, match="STATEWARD_STORE_FILE_SYSTEM=any") as refusal:
+        open_store(place)
+
+    assert refusal.value.facts["reason_code"] == "shared_file_system"
+    assert list(place.iterdir()) == []
+    open_store(place, any_file_system=True).close()
+    open_store(place, read_only=True).close()
+
+
+@pytest.mark.parametrize("kind", ["ext4", "xfs", "btrfs", "tmpfs", "overlay", "zfs", "fusectl", None])
+def test_a_file_system_of_this_machine_and_an_unknown_one_are_not_refused(
+    place: Path, monkeypatch: pytest.MonkeyPatch, kind: str | None
+) -> None:
+    mounted_as(monkeypatch, kind)
+
+    open_store(place).close()
+
+
+def test_the_kernel_tells_the_file_system_of_a_descriptor() -> None:
+    with open("/proc/self/status", "rb") as file:  # noqa: PTH123 - its descriptor is what counts
+        assert linux_calls.file_system_of(file.fileno()) == "proc"
+        closed = file.fileno()
+    assert linux_calls.file_system_of(closed) is None
 
 
 def test_an_unknown_format_is_refused_with_its_bytes_kept(made: Path) -> None:

@@ -714,6 +714,23 @@ class TestWithoutExchange:
         assert document.read_bytes() == b"new\n"
         assert names(document.parent) == ["GOAL.md"]
 
+    def test_a_save_before_the_last_look_is_merged_all_the_same(self, document: Path) -> None:
+        saves = [b"theirs\n"]
+
+        def never(_: int, called: str) -> None:
+            if called == "exchange_names":
+                failing(errno.EINVAL)()
+
+        def merge(data: bytes) -> bytes:
+            while saves:
+                replace_save(document, saves.pop())
+            return data + b"ours\n"
+
+        with Calls(never).watched():
+            publish(document, merge)
+
+        assert document.read_bytes() == b"theirs\nours\n"
+
     def test_a_failed_sync_is_an_unknown_outcome(self, document: Path) -> None:
         def act(_: int, called: str) -> None:
             if called == "exchange_names":

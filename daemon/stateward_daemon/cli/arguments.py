@@ -20,6 +20,7 @@ DAEMON_SETTINGS: Final = {
     "body_timeout_s": ("SECONDS", "End a connection whose message takes longer.  [default: 30]"),
     "connections_max": ("COUNT", "Refuse further connections.  [default: 1024]"),
     "queue_length_max": ("COUNT", "Refuse further changes while so many wait.  [default: 4096]"),
+    "store_file_system": ("KIND", "Take a store on any file system, or on a local one only.  [default: local]"),
 }
 
 

@@ -13,6 +13,7 @@ import stat
 from typing import TYPE_CHECKING, Final
 
 from stateward_engine.errors import StoreUnavailable
+from stateward_engine.store import linux_calls
 from stateward_engine.store.disk_file import DiskFile, write_durably
 
 if TYPE_CHECKING:
@@ -26,6 +27,9 @@ FILE_MODE: Final = 0o600
 TEMPORARY_SUFFIX: Final = ".tmp"
 # One call cannot write more than 2 GiB, and what is read back is held in memory beside what was written.
 COPY_BYTES_MAX: Final = 64 * 2**20
+
+# Where a lock may not keep out another machine's daemon, and a sync may not reach a disk: NFS, SMB, 9p and FUSE.
+_SHARED_FILE_SYSTEMS: Final = frozenset({"nfs", "nfs4", "cifs", "smb3", "smbfs", "9p", "virtiofs", "fuseblk", "fuse"})
 
 _DIRECTORY_FLAGS: Final = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 # Without O_NONBLOCK, opening a FIFO that someone put there would wait forever. It does nothing to a regular file.
@@ -85,6 +89,20 @@ class Directory:
         if self._descriptor >= 0:
             os.close(self._descriptor)
             self._descriptor = -1
+
+    def demand_local(self) -> None:
+        """Raise `StoreUnavailable` when its file system may be shared with other machines.
+
+        Source: store.md section 4.
+        """
+        file_system = linux_calls.file_system_of(self._descriptor)
+        if file_system is not None and file_system.partition(".")[0] in _SHARED_FILE_SYSTEMS:
+            raise StoreUnavailable(
+                f"{self.path} is on {file_system}, where a lock may not keep out a daemon on another machine; choose "
+                "a store on a local disk, or set STATEWARD_STORE_FILE_SYSTEM=any if no other machine uses this one",
+                reason_code="shared_file_system",
+                file=str(self.path),
+            )
 
     def names(self) -> list[str]:
         """Return the names in it, sorted."""

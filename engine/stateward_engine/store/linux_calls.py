@@ -1,4 +1,4 @@
-"""The calls of Linux that Python's library has no function for, or none that is safe to use as it is."""
+"""What Linux does and tells, and Python's library has no function for, or none that is safe to use as it is."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import fcntl
 import functools
 import os
 import signal
+from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
@@ -64,6 +65,22 @@ def is_open_for_writing(descriptor: int) -> bool:
         return False
     fcntl.fcntl(descriptor, fcntl.F_SETLEASE, fcntl.F_UNLCK)
     return False
+
+
+def file_system_of(descriptor: int) -> str | None:
+    """Return the type of the file system that an open file is on, such as `ext4`; `None` where the kernel hides it.
+
+    Source: proc(5), `fdinfo` and `mountinfo`. The device number would not do: some file systems have one per volume.
+    """
+    try:
+        facts = dict(line.split(":", 1) for line in Path(f"/proc/self/fdinfo/{descriptor}").read_text().splitlines())
+        for line in Path("/proc/self/mountinfo").read_bytes().decode(errors="replace").splitlines():
+            fields = line.split(" ")
+            if fields[0] == facts["mnt_id"].strip():
+                return fields[fields.index("-") + 1]
+    except (OSError, KeyError, ValueError):
+        return None
+    return None
 
 
 def _renameat2(directory: int, source: str, target: str, flags: int) -> None:

@@ -132,6 +132,7 @@ def open_store(
     now: Callable[[], str] = utc_now,
     deliver: Deliver = run_here,
     queue_length_max: int = QUEUE_LENGTH_MAX,
+    any_file_system: bool = False,
 ) -> Store:
     """Open the store at `path`; one that is not there yet is made.
 
@@ -142,6 +143,7 @@ def open_store(
         now: The clock; RFC 3339 text in UTC.
         deliver: Where views are published and outcomes answered; see `Writer`.
         queue_length_max: How many commands may wait for the disk.
+        any_file_system: Write also to a file system that other machines may share.
 
     Raises:
         CorruptStore: Stored evidence contradicts itself; no byte was changed.
@@ -155,6 +157,8 @@ def open_store(
             return Store(_view_at(where), provider=EmbeddedLedger.provider)
         with contextlib.ExitStack() as closing:
             directory = closing.enter_context(Directory.open(where, create=True))
+            if not any_file_system:
+                directory.demand_local()
             # Before the lock, which would be the first foreign file in somebody else's directory.
             refuse_foreign(directory)
             lock = Lock.acquire(directory)
