@@ -107,6 +107,16 @@ class TestReplace:
         )
         assert names(document.parent) == ["GOAL.md"]
 
+    def test_the_copy_is_durable_before_it_gets_the_name_and_the_name_before_the_old_bytes_go(
+        self, document: Path
+    ) -> None:
+        calls = Calls()
+        with calls.watched():
+            publish(document, to(b"new\n"))
+
+        steps = [name for name in calls.names if name in ("fdatasync", "fsync", "exchange_names", "unlink")]
+        assert steps == ["fdatasync", "fsync", "exchange_names", "fsync", "unlink"]
+
     def test_any_bytes_do(self, document: Path) -> None:
         for data in (b"", bytes(range(256)) * 100, b"\xff\x00"):
             assert publish(document, to(data)).status in ("published", "current")
