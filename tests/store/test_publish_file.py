@@ -724,6 +724,14 @@ class TestWithoutExchange:
         assert document.read_bytes() == b"new\n"
         assert names(document.parent) == ["GOAL.md"]
 
+    @pytest.mark.parametrize("number", ERRORS, ids=errno.errorcode.get)
+    def test_an_exchange_that_fails_is_no_file_system_without_it(self, document: Path, number: int) -> None:
+        with Calls(at_call("exchange_names", failing(number))).watched():
+            refused(document, "document_write_failed")
+
+        assert document.read_bytes() == b"old\n"
+        assert names(document.parent) == ["GOAL.md"]
+
     def test_a_save_before_the_last_look_is_merged_all_the_same(self, document: Path) -> None:
         saves = [b"theirs\n"]
 
