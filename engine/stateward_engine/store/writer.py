@@ -71,6 +71,8 @@ class WriterCore:
         if isinstance(commands[0], Compact):
             return [self.compact()]
         for _ in range(DECISIONS_MAX):
+            # A refusal, too, has to be decided on the head.
+            self.view = self.ledger.follow(self.view)
             group = Group(self.view, at=self._now(), decide=self._decide)
             outcomes = _decide_in_order(group, commands)
             if not group.entries:
@@ -80,12 +82,11 @@ class WriterCore:
             try:
                 self.ledger.append(group.entries, expected_head=self.view.sequence)
             except Stale:
-                self.view = self.ledger.follow(self.view)
+                continue
             except StoreUnavailable as error:
                 return [_unsettled(outcome, error) for outcome in outcomes]
-            else:
-                self.view = view
-                return outcomes
+            self.view = view
+            return outcomes
         refused = Busy("other daemons changed the store faster than this one could; try again", limit="decisions_max")
         return [Rejected(refused)] * len(commands)
 
