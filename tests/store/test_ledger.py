@@ -86,4 +86,4 @@ def test_a_race_that_is_always_lost_is_given_up_and_nothing_was_written() -> Non
     assert isinstance(outcome, Rejected)
     assert isinstance(outcome.error, Busy)
     assert outcome.error.facts == {"limit": "decisions_max"}
-    assert kept(two.view) == {"n": DECISIONS_MAX - 1}
+    assert kept(two.view) == {"n": DECISIONS_MAX - 2}
