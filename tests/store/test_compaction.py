@@ -88,6 +88,34 @@ class TestCompaction:
         assert {kind for kind in after if after[kind] != before[kind]} == {"cwd", "session"}
         assert compacted.sequence == 3
 
+    def test_the_checkpoint_before_is_kept_once_for_people(self, place: Path, compacted: View) -> None:
+        path = streams(place)["cwd"]
+        first = path.read_bytes()
+        for number in range(2):
+            second = path.read_bytes()
+            with open_store(place) as store:
+                store.commit_now(put("n", number))
+                store.commit_now(Compact())
+        assert second != first
+        assert path.with_suffix(".previous").read_bytes() == second
+        assert len(list(path.parent.iterdir())) == 2
+        assert compacted.sequence == 3
+
+    def test_a_file_system_that_cannot_exchange_names_keeps_no_checkpoint_before(
+        self, place: Path, compacted: View, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        def unsupported(*_: object) -> None:
+            raise OSError(22, "Invalid argument")
+
+        monkeypatch.setattr("stateward_engine.store.linux_calls.exchange_names", unsupported)
+        with open_store(place) as store:
+            store.commit_now(put("n", 1))
+            store.commit_now(Compact())
+            view = store.view
+        assert not list((place / "streams").rglob("*.previous"))
+        assert reopened(place) == view
+        assert compacted.sequence == 3
+
     def test_the_digest_is_that_of_every_byte_before_it(self, place: Path, compacted: View) -> None:
         """FORMAT.md: `head -c -78 FILE | sha256sum`."""
         for path in streams(place).values():

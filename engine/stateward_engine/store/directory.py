@@ -166,17 +166,37 @@ class Directory:
         self.place_file(name, data)
         self.sync()
 
-    def place_file(self, name: str, data: bytes) -> None:
+    def place_file(self, name: str, data: bytes, *, previous: str | None = None) -> None:
         """Do as `write_file`, except for the last step: a crash before `sync` may bring the old content back.
 
         The copy is synced and read back under another name, so that a bad copy never replaces a good file.
+
+        Args:
+            name: Of the file.
+            data: Its whole content.
+            previous: The name that the file it replaces gets, where the file system can let two names trade places.
         """
         temporary = name + TEMPORARY_SUFFIX
         self.remove(temporary)
         with contextlib.closing(DiskFile(self.open_file(temporary, os.O_RDWR | os.O_CREAT | os.O_EXCL))) as file:
             for offset in range(0, len(data), COPY_BYTES_MAX):
                 write_durably(file, data[offset : offset + COPY_BYTES_MAX], offset)
-        self.rename(temporary, name)
+        if previous is not None and self._exchange(temporary, name):
+            self.rename(temporary, previous)
+        else:
+            self.rename(temporary, name)
+
+    def _exchange(self, one: str, other: str) -> bool:
+        """Let two names trade places; `False` where one is not there or the file system cannot do it."""
+        try:
+            linux_calls.exchange_names(self._descriptor, one, other)
+        except FileNotFoundError:
+            return False
+        except OSError as error:
+            if linux_calls.is_unsupported(error):
+                return False
+            raise
+        return True
 
     def rename(self, old: str, new: str) -> None:
         """Give a file another name, in the place of what has it."""

@@ -19,6 +19,9 @@ if TYPE_CHECKING:
     from stateward_engine.store.directory import Directory
 
 STREAMS_DIRECTORY: Final = "streams"
+_SUFFIX: Final = ".json"
+# The checkpoint before, kept for people; nothing reads it.
+_PREVIOUS_SUFFIX: Final = ".previous"
 
 
 def load_view(directory: Directory, catalogue: Catalogue, *, first_sequence: int) -> View:
@@ -140,7 +143,7 @@ def _write(kinds: Mapping[ScopeName, Directory], stream: Stream) -> Row:
     """Write a checkpoint; its name is durable once its directory is synced."""
     identity, name = stream.identity, file_name(stream.identity)
     data, digest = encode(stream)
-    kinds[identity.kind].place_file(name, data)
+    kinds[identity.kind].place_file(name, data, previous=name.replace(_SUFFIX, _PREVIOUS_SUFFIX))
     return Row(
         kind=identity.kind,
         cwd=identity.cwd,
