@@ -116,10 +116,10 @@ def one_client(daemon: Daemon, folder: Path, echo_path: Path) -> None:
     with daemon.agent() as wire, Wire(echo_path) as floor:
         read = {"path": "cwd.tactics.n"}
         wire.call("patch_state", PATCH)
-        before = (daemon.store / "journal" / "000001.log").stat().st_size
+        before = wire.call("status")["store_bytes"]
         patch = patch_call(wire)
         patch()
-        entry_bytes = (daemon.store / "journal" / "000001.log").stat().st_size - before
+        entry_bytes = wire.call("status")["store_bytes"] - before
         found = p50s(
             {
                 "read": lambda: wire.call("read_state", read),
