@@ -330,7 +330,8 @@ class TestReplayLaws:
             entry = json.loads(text)
             replayed.apply(from_entry(entry), at=entry["at"], sequence=sequence)
 
-        assert replayed.finish() == view
+        # Down to the order of keys and the spelling of numbers: a restart changes no byte of an answer.
+        assert repr(replayed.finish()) == repr(view)
 
 
 def test_an_entry_names_its_scopes_by_word_alone() -> None:

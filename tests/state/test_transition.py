@@ -114,6 +114,17 @@ class TestIdempotency:
 
         assert isinstance(decide(view, patch({"lazy": {"b": 2, "a": 1}}, alone, idempotency_key="k")), Repeat)
 
+    def test_the_spelling_of_a_number_is_no_other_patch(self) -> None:
+        """state.md, section 2.5: "`1` equals `1.0`"; a client that repeats may have parsed and printed its patch."""
+        view = committed(View(), patch({"cwd": {"lazy": {"a": [1, -0.0, 1e300, "1.0"]}}}, idempotency_key="k"))
+
+        assert isinstance(
+            decide(view, patch({"cwd": {"lazy": {"a": [1.0, 0, 1e300, "1.0"]}}}, idempotency_key="k")), Repeat
+        )
+        for other in ([1, 0, 1e300, "1"], [True, 0, 1e300, "1.0"], [1.5, 0, 1e300, "1.0"]):
+            with pytest.raises(IdempotencyConflict):
+                decide(view, patch({"cwd": {"lazy": {"a": other}}}, idempotency_key="k"))
+
     @pytest.mark.parametrize(
         "other", [Selection(CWD, "evening", SCOPES), Selection("/home/ada/other", "morning", SCOPES)]
     )
@@ -292,11 +303,43 @@ class TestDraft:
             draft.apply(decision, at=AT, sequence=1)  # type: ignore[arg-type]  # decided above: a transition
         assert view == View()
 
+    @pytest.mark.parametrize(
+        "planes",
+        [
+            {"lazy": {"m": {"b": 1.0, "ab": [2], "c": {}}}},
+            # What the deletion of an intent clears and the patch writes again is not recorded where it is equal.
+            {"intents": {"ship": None}, "lazy": {"plan": {"n": 1.0, "more": 2}}},
+        ],
+    )
+    def test_what_the_decision_found_is_what_its_record_leads_to(self, planes: Any) -> None:
+        """A result is taken over instead of worked out twice; a store that is read again has the same bytes."""
+        before = {
+            "cwd": {"intents": {"ship": {"$ref": "cwd.lazy.plan"}}, "lazy": {"plan": {"n": 1}, "m": {"a": 1, "b": 1}}}
+        }
+        view = committed(View(), patch(before))
+        transition = decide(view, patch({"cwd": planes}))
+        assert isinstance(transition, Transition)
+
+        views = []
+        for known in (transition, from_entry(transition.to_entry(AT))):
+            draft = Draft(view)
+            draft.apply(known, at=AT, sequence=2)
+            views.append(repr(draft.finish().scopes))
+        assert views[0] == views[1]
+
     def test_untouched_scopes_are_shared(self) -> None:
         view = committed(View(), patch({"global": {"lazy": {"a": [1]}}}))
         later = committed(view, patch({"cwd": {"lazy": {"a": [1]}}}))
 
         assert later.scopes[Identity("global")] is view.scopes[Identity("global")]
+
+
+def test_an_empty_response_is_nothing_to_import() -> None:
+    """state.md, section 2.2: "An empty `response` string counts as absent everywhere."""
+    scopes = parse_scopes({"session": {"response": ""}, "cwd": {"response": "", "lazy": {}}}, SCOPES)
+
+    assert scopes == {"session": {}, "cwd": {"lazy": {}}}
+    assert decide(View(), ImportState(ADA, {"session": scopes["session"]})) == Repeat({"changed": []})
 
 
 def test_an_import_ends_the_emptiness_of_its_scope() -> None:

@@ -77,7 +77,7 @@ def _decide_patch(basis: Basis, command: PatchState) -> Transition | Repeat:
     selection, patch = command.selection, command.patch
     key, digest = _receipt_key(command), None
     if key is not None:
-        digest = hashlib.sha256(canonical(dict(patch.scopes.items())).encode()).hexdigest()
+        digest = _digest(patch)
         # Looked up before `if_revision`: a repeat must be answered although its own first run moved the revision.
         if kept := basis.receipt(key):
             return _repeat(kept, digest)
@@ -85,10 +85,19 @@ def _decide_patch(basis: Basis, command: PatchState) -> Transition | Repeat:
         _check_revision(basis, selection, command.if_revision)
     stages = {scope: _stage(scope, basis.scope(selection.identity(scope)).planes, patch) for scope in selection.wanted}
     receipt = patch_receipt(selection, stages)
-    patches = {selection.identity(scope): stage.record for scope, stage in stages.items() if stage.record}
-    if not patches:
+    changed = {selection.identity(scope): stage for scope, stage in stages.items() if stage.record}
+    if not changed:
         return Repeat(receipt)
-    return Transition(selection.cwd, selection.session, receipt, patches=patches, receipt_key=key, digest=digest)
+    return Transition(
+        selection.cwd,
+        selection.session,
+        receipt,
+        patches={identity: stage.record for identity, stage in changed.items()},
+        receipt_key=key,
+        digest=digest,
+        # What a cascade cleared and the patch wrote again may be equal and spelled otherwise, and is then not recorded.
+        results={identity: stage.after for identity, stage in changed.items() if not stage.cascaded},
+    )
 
 
 def _stage(scope: ScopeName, before: Planes, patch: ScopedPatch) -> Stage:
@@ -180,6 +189,24 @@ def _receipt_key(command: PatchState) -> ReceiptKey | None:
     if command.idempotency_key is None:
         return None
     return ReceiptKey(command.selection.cwd, command.selection.session, command.idempotency_key)
+
+
+def _digest(patch: ScopedPatch) -> str:
+    """Return what tells one patch from another: `1` and `1.0` are one value, however a client's encoder spells it."""
+    scopes: dict[str, Json] = dict(patch.scopes.items())
+    text = canonical(scopes)
+    # Nothing else that a number may be spelled as equals an integer within bounds, and few patches have any.
+    if ".0" in text:
+        text = canonical(_with_integers(scopes))
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def _with_integers(value: Json) -> Json:
+    if isinstance(value, dict):
+        return {key: _with_integers(member) for key, member in value.items()}
+    if isinstance(value, list):
+        return [_with_integers(element) for element in value]
+    return int(value) if isinstance(value, float) and value.is_integer() else value
 
 
 def _repeat(kept: KeptReceipt, digest: str) -> Repeat:

@@ -26,8 +26,9 @@ class Draft(Basis):
     It is itself the basis that `decide` looks at, so that a group of commands copies nothing between them. Each
     top-level mapping of the view is copied once per draft, not once per transition.
 
-    Invariant: `apply` is the only way in which a transition takes effect. Recovery calls it as the writer does, so a
-    replayed store cannot differ from the committed one.
+    Invariant: `apply` is the only way in which a transition takes effect. Recovery calls it as the writer does; what
+    the writer's decision has worked out already is what the recorded patch leads to, so a replayed store cannot differ
+    from the committed one.
 
     Attributes:
         sequence: The ledger sequence of the last applied transition.
@@ -102,7 +103,7 @@ class Draft(Basis):
         if patch is None:
             return replace(scope, touched=sequence)
         kept = (*scope.changes, Change(sequence, patch, scope.planes))
-        planes = apply(scope.planes, patch)
+        planes = transition.results.get(identity) or apply(scope.planes, patch)
         after = replace(scope, planes=planes, revision=scope.revision + 1, touched=sequence, changes=kept)
         return folded(after, self.history_limit)
 

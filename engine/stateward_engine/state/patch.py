@@ -208,8 +208,9 @@ def _updated(current: Mapping[str, Json], updates: Mapping[str, Json]) -> Mappin
             del members[key]
     if all(key in current for key in updates):
         return members
-    # Keys are kept in canonical order, and new ones came in at the end.
-    return {key: members[key] for key in sorted(members)}
+    # Keys are kept in canonical order, and new ones came in at the end, where those of a growing log belong anyway.
+    names = sorted(members)
+    return members if names == list(members) else {name: members[name] for name in names}
 
 
 def _with_elements(current: Json, patch: Mapping[str, Json], place: Place) -> Json:

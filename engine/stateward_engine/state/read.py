@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final, Literal, TypeAlias, cast
 
-from stateward_engine.errors import HistoryUnavailable, InvalidRequest, MissingPath, OutOfBounds
+from stateward_engine.errors import HistoryUnavailable, InvalidRequest, MissingPath, OutOfBounds, TooLarge
 from stateward_engine.json_value import PARAMS, Json, Place, encodable, kind_of, preview, quoted, utf16_length
 from stateward_engine.state.difference import differences, nested
 from stateward_engine.state.hints import hinted
@@ -31,6 +31,10 @@ if TYPE_CHECKING:
 Projection: TypeAlias = Literal["value", "keys", "patch"]
 
 PROJECTIONS: Final[tuple[Projection, ...]] = ("value", "keys", "patch")
+# A path is parsed by one expression, and each path of a batch is a read of its own: without these bounds one message
+# would hold up everybody for as long as it can be long.
+PATH_LENGTH_MAX: Final = 64 * 1024
+PATHS_MAX: Final = 10_000
 _MEMBERS: Final = ("path", "paths", "projection")
 _EXAMPLE: Final = call("cwd.tactics")
 _BATCH_EXAMPLE: Final = '{"paths": ["cwd.tactics", "effective.lazy.memory[0]"]}'
@@ -65,6 +69,7 @@ def parse_request(members: Mapping[str, Json]) -> ReadRequest:
 
     Raises:
         InvalidRequest: Anything else; the facts `path`, `got`, `wanted` and `example` say what is right.
+        TooLarge: A path of more than `PATH_LENGTH_MAX` characters, or more than `PATHS_MAX` of them.
 
     >>> parse_request({"path": "cwd.tactics"})
     ReadRequest(paths=('cwd.tactics',), batch=False, projection='value')
@@ -128,11 +133,25 @@ def _paths_of(value: Json) -> tuple[str, ...]:
     if not value:
         raise _invalid("empty; send at least one path", "paths", preview(value), "a list of paths", _BATCH_EXAMPLE)
     place = Place(PARAMS, "paths")
+    if len(value) > PATHS_MAX:
+        raise TooLarge(
+            f"{place} has {len(value)} paths, and a call at most {PATHS_MAX}; send several calls",
+            limit="max_paths",
+            path=str(place),
+            wanted=f"at most {PATHS_MAX} paths",
+        )
     return tuple(_path_of(path, Place(place, at)) for at, path in enumerate(value))
 
 
 def _path_of(value: Json, place: Place) -> str:
     if isinstance(value, str) and encodable(value):
+        if len(value) > PATH_LENGTH_MAX:
+            raise TooLarge(
+                f"{place} has {len(value)} characters, and a path at most {PATH_LENGTH_MAX}; read a parent of it",
+                limit="max_path_length",
+                path=str(place),
+                wanted=f"at most {PATH_LENGTH_MAX} characters",
+            )
         return value
     problem = "no path; send a string" if not isinstance(value, str) else "not text that UTF-8 can hold"
     if isinstance(value, list):

@@ -42,6 +42,8 @@ class Transition:
         history_limit: The new setting, or `None`.
         parent: The session whose state a fork begins with, or `None`; then `states` has that of `session`.
         reset: Whether the scopes in `states` are given up, damaged or not, and begin anew.
+        results: What the decision found `patches` to make of each changed scope. Not stored: only the draft that was
+            decided on may take it over instead of applying the patch again.
 
     Invariant: every scope belongs to `cwd` and `session`, so an entry names scopes by their word alone.
     """
@@ -56,6 +58,7 @@ class Transition:
     history_limit: int | None = None
     parent: str | None = None
     reset: bool = False
+    results: Mapping[Identity, Planes] = field(default_factory=dict)
 
     def streams(self) -> Iterable[Identity]:
         """Return the streams that keep something of this, each once."""

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Final, cast
 
 from stateward_engine.errors import CorruptStore, InvalidRequest
 from stateward_engine.json_value import PARAMS, Json, Place, describe, in_order, preview, quoted, unstorable
+from stateward_engine.state.overlay import present
 from stateward_engine.state.paths import NAME, ROOTS
 from stateward_engine.state.storable import Flaw, flaw_of, flaw_of_scalar, unwanted
 from stateward_engine.state.view import PLANES, SCOPES, Planes, Scope, ScopeName, in_table_order
@@ -80,7 +81,7 @@ def _whole_state(state: Json, place: Place) -> Planes:
             _check_roots(plane, Place(place, name))
         elif flaw := _flaw_of_plane(name, plane, Place(place, name)):
             raise _not_importable(flaw)
-    return {name: plane if name == _EXTERNAL else in_order(plane) for name, plane in state.items()}
+    return {name: plane if name == _EXTERNAL else in_order(plane) for name, plane in present(state).items()}
 
 
 def _check_roots(roots: Json, place: Place) -> None:
