@@ -47,10 +47,10 @@ class NoParams(Params, frozen=True):
 
 
 class ClientInfo(Struct, frozen=True, kw_only=True):
-    """Who is calling, for `sessions` and the log."""
+    """Who is calling, for `sessions` and the log, which show the first 128 characters of each."""
 
-    name: Annotated[str, Meta(min_length=1, max_length=128)]
-    version: Annotated[str, Meta(max_length=64)] = ""
+    name: Annotated[str, Meta(min_length=1, description="at least one character")]
+    version: str = ""
 
 
 class AttachParams(Params, frozen=True):
@@ -81,11 +81,16 @@ class DaemonInfo(Result, frozen=True):
 
 
 class Limits(Result, frozen=True):
-    """Bounds that a client meets: bytes of a message, bytes of one stored entry, mutations in the queue."""
+    """Bounds that a client meets.
+
+    Bytes of a message, bytes of one stored entry, mutations in the queue, characters of a path, paths of one read.
+    """
 
     max_message_bytes: int
     max_entry_bytes: int
     queue_length_max: int
+    max_path_length: int = 0
+    max_paths: int = 0
 
 
 class KnownSession(Result, frozen=True):

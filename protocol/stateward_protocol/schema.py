@@ -123,8 +123,6 @@ def _bounds(bare: object, meta: msgspec.Meta) -> str:
     if meta.ge is not None:
         return f" from {meta.ge} to {meta.le}"
     unit = "elements" if get_origin(bare) is list else "characters"
-    if meta.min_length is None:
-        return f" of at most {meta.max_length} {unit}"
     return (
         f", at least {meta.min_length}"
         if meta.max_length is None

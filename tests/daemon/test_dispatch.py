@@ -32,7 +32,7 @@ WRONG: list[tuple[str, Any, str, Any, str]] = [
     ),
     ("attach", {**ATTACH, "wanted": ["cwd", "x"]}, "wanted[1]", OWNERS, f"expected {OWNERS}"),
     ("attach", {**ATTACH, "session": "two words"}, "session", SESSION, f"expected {SESSION}"),
-    ("attach", {"client": {}}, "client.name", "string of 1 to 128 characters", "object missing required field name"),
+    ("attach", {"client": {}}, "client.name", "string of at least one character", "object missing required field name"),
     ("patch_state", {"patch": {}, "if_revision": 3}, "if_revision", "string, or null", "expected str | null, got int"),
     ("configure", {}, "history_limit", "integer from 0 to 100", "object missing required field history_limit"),
     ("configure", {"history_limit": 101}, "history_limit", "integer from 0 to 100", "expected int <= 100"),

@@ -91,10 +91,10 @@ class TestInitialize:
     async def test_it_binds_the_caller_to_the_folder_and_the_session_of_editors(
         self, editor: Editor, tmp_path: Any
     ) -> None:
-        editor.initialize({}, "untitled:x", "file:///not/there", tmp_path.as_uri(), clientInfo={"name": "vi"})
+        editor.initialize({}, "untitled:x", "file:///not/there", tmp_path.as_uri(), clientInfo={"name": "vi" * 100})
 
         attachment = editor.caller.bound()
-        assert (attachment.kind, attachment.client, attachment.mode) == ("editor", "vi", "active")
+        assert (attachment.kind, attachment.client, attachment.mode) == ("editor", ("vi" * 100)[:128], "active")
         assert (attachment.selection.cwd, attachment.selection.session) == (str(tmp_path), "editor")
 
     async def test_its_options_are_those_of_attach(self, editor: Editor, tmp_path: Any) -> None:

@@ -39,6 +39,8 @@ WRONG_CALLS: Final[list[tuple[str, dict[str, Any], str, dict[str, Any]]]] = [
     ("read_state", {"path": "cwd.tactics.next[0]"}, "wrong_kind", {}),
     ("read_state", {"path": "cwd.lazy.list[9]"}, "out_of_bounds", {}),
     ("read_state", {"path": "cwd[3].tactics"}, "history_unavailable", {}),
+    ("read_state", {"path": "cwd." + "a" * 65_536}, "too_large", {"limit": "max_path_length"}),
+    ("read_state", {"paths": ["cwd"] * 10_001}, "too_large", {"limit": "max_paths"}),
     ("patch_state", {"patch": {"cwd": {"tactics": {"x": [None]}}}}, "invalid_patch", {"path": AT_NULL}),
     ("patch_state", {"patch": {"cwd": {"response": "x"}}}, "invalid_patch", {}),
     ("patch_state", {"patch": {"cwd": {"tactics": {}}}}, "no_op", {}),
@@ -102,7 +104,17 @@ def test_attach_says_what_it_bound(daemon: Daemon) -> None:
         "max_message_bytes": 64 * 2**20,
         "max_entry_bytes": 64 * 2**20,
         "queue_length_max": 4096,
+        "max_path_length": 65536,
+        "max_paths": 10000,
     }
+
+
+def test_a_long_name_of_a_client_is_cut_for_those_who_read_it(daemon: Daemon) -> None:
+    """DM-012: what a program calls itself decides nothing, so no length of it keeps the program out."""
+    with daemon.agent(client={"name": "n" * 1_000, "version": "v" * 1_000}) as wire:
+        (connection,) = wire.call("sessions")["connections"]
+
+    assert (connection["client"], connection["version"]) == ("n" * 128, "v" * 128)
 
 
 @pytest.mark.parametrize(

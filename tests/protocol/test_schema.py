@@ -14,7 +14,7 @@ WORDS: list[tuple[str, tuple[str, ...], str]] = [
     ("attach", ("wanted", "0"), '"global" | "cwd" | "session"'),
     ("attach", ("cwd",), "string, or null"),
     ("attach", ("session",), "string of letters, digits and . _ : - (at most 128), or null"),
-    ("attach", ("client", "version"), "string of at most 64 characters"),
+    ("attach", ("client", "name"), "string of at least one character"),
     ("read_state", ("path",), "string"),
     ("read_state", ("paths",), "list of string, at least 1"),
     ("patch_state", ("idempotency_key",), "string of 1 to 128 characters, or null"),

@@ -8,9 +8,10 @@ from msgspec import UNSET
 
 from stateward_daemon import convert
 from stateward_daemon.host import Attachment
+from stateward_engine.state.read import PATH_LENGTH_MAX, PATHS_MAX
 from stateward_engine.store.record import ENTRY_BYTES_MAX
 from stateward_protocol import messages as m
-from stateward_protocol.errors import WireError
+from stateward_protocol.errors import WireError, shortened
 from stateward_protocol.methods import PROTOCOL_VERSION
 
 if TYPE_CHECKING:
@@ -34,7 +35,9 @@ def handle(caller: Caller, params: m.AttachParams) -> m.AttachResult:
     for scope in selection.wanted:
         # Refuses a damaged one, so that nobody works for long before they meet it.
         caller.host.store.view.scope(selection.identity(scope))
-    caller.attachment = Attachment("agent", params.client.name, params.client.version, selection, params.mode)
+    # What a program calls itself is shown and decides nothing, so a long name is no reason to refuse its work.
+    name, version = shortened(params.client.name), shortened(params.client.version)
+    caller.attachment = Attachment("agent", name, version, selection, params.mode)
     host, view = caller.host, caller.host.store.view
     known = view.sessions.get(selection.cwd, {}) if selection.cwd is not None else {}
     return m.AttachResult(
@@ -51,6 +54,8 @@ def handle(caller: Caller, params: m.AttachParams) -> m.AttachResult:
             max_message_bytes=host.settings.max_message_bytes,
             max_entry_bytes=ENTRY_BYTES_MAX,
             queue_length_max=host.settings.queue_length_max,
+            max_path_length=PATH_LENGTH_MAX,
+            max_paths=PATHS_MAX,
         ),
         sessions=[
             m.KnownSession(id=session, changed_at=at)

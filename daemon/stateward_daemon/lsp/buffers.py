@@ -11,14 +11,16 @@ from typing import TYPE_CHECKING
 
 from lsprotocol import types as lsp
 
+from stateward_daemon.lsp.pieces import Pieces
 from stateward_daemon.lsp.reading import Reading, read_buffer, text_digest
-from stateward_daemon.positions import Encoding, LineIndex
 from stateward_engine.goals.document import read_document
 from stateward_engine.goals.lines import BYTE_ORDER_MARK
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
     from pathlib import Path
+
+    from stateward_daemon.positions import Encoding
 
 
 @dataclass(slots=True)
@@ -88,12 +90,11 @@ class Buffer:
 
 def apply_changes(text: str, changes: Iterable[lsp.TextDocumentContentChangeEvent], encoding: Encoding) -> str:
     """Return `text` after the edits of one notification; each is about the text that the one before it left."""
+    pieces = Pieces(text, encoding)
     for change in changes:
         if isinstance(change, lsp.TextDocumentContentChangePartial):
-            index = LineIndex(text)
-            start = index.offset(change.range.start.line, change.range.start.character, encoding)
-            end = index.offset(change.range.end.line, change.range.end.character, encoding)
-            text = text[:start] + change.text + text[max(start, end) :]
+            start, end = change.range.start, change.range.end
+            pieces.replace((start.line, start.character), (end.line, end.character), change.text)
         else:
-            text = change.text
-    return text
+            pieces = Pieces(change.text, encoding)
+    return str(pieces)
