@@ -15,9 +15,10 @@ from stateward_daemon.positions import Encoding, LineIndex
 
 Edit: TypeAlias = tuple[tuple[int, int], tuple[int, int], str]
 
-TEXTS = st.text(st.sampled_from("a\r\n\r\n🌊é\u2028"), max_size=40)
-POSITIONS = st.tuples(st.integers(-1, 9), st.integers(-1, 4) | st.just(2**31))
-EDITS = st.lists(st.tuples(POSITIONS, POSITIONS, TEXTS), max_size=8)
+TEXTS = st.text(st.sampled_from("aaa\r\r\n\n🌊\u2028"), max_size=20)
+INSERTED = st.sampled_from(["", "\n", "\r", "\r\n", "🌊é", "\na", "a\r", "核" * 9])
+POSITIONS = st.tuples(st.integers(-1, 6), st.integers(-1, 3) | st.just(2**31))
+EDITS = st.lists(st.tuples(POSITIONS, POSITIONS, INSERTED), min_size=3, max_size=12)
 
 
 def folded(text: str, edits: list[Edit], encoding: Encoding) -> str:

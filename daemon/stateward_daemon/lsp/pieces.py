@@ -97,9 +97,10 @@ class Pieces:
 
     def _put(self, first: int, last: int, text: str) -> None:
         """Put `text` in the place of the pieces from `first` to `last`, together with neighbors that belong to it."""
-        while last + 1 < len(self._pieces) and (len(text) < PIECE_LENGTH_MIN or text.endswith("\r")):
+        if len(text) < PIECE_LENGTH_MIN and last + 1 < len(self._pieces):
             last += 1
             text += self._pieces[last].text
+        # A place is never the end of a piece before another one, so no edit leaves a CR there.
         if first and text.startswith("\n"):
             first -= 1
             text = self._pieces[first].text + text
