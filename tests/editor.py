@@ -40,6 +40,7 @@ class Channel:
     def __init__(self) -> None:
         self.sent: list[Message] = []
         self.paused = False
+        self.clogged = False
         self.closed = False
         self.worked = 0
         self.changed = asyncio.Event()
@@ -77,7 +78,7 @@ class Editor:
         store = cast("Store", SimpleNamespace(view=View(), provider="embedded"))
         self.watcher = Watcher(self._file_changed)
         host = Host(store=store, store_path=Path("/store"), settings=Settings(), watcher=self.watcher)
-        self.caller = host.admit(0)
+        self.caller = host.admit(0, self.channel)
         self.session = LspSession(self.channel, self.caller)
         self._id = 0
 

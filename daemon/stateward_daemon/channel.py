@@ -8,15 +8,23 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 
-class Channel(Protocol):
+class Outlet(Protocol):
+    """What takes messages to one client."""
+
+    @property
+    def clogged(self) -> bool:
+        """Whether something that was sent has not left yet, so that what is told unasked should wait."""
+
+    def send(self, body: bytes) -> None:
+        """Send one JSON body; framing is the connection's."""
+
+
+class Channel(Outlet, Protocol):
     """A connection, or a recorder in a test."""
 
     @property
     def paused(self) -> bool:
         """Whether the client does not read what it was sent, so that nothing but answers should follow."""
-
-    def send(self, body: bytes) -> None:
-        """Send one JSON body; framing is the connection's."""
 
     def close(self) -> None:
         """Take no further message, and end the connection once every request is answered."""

@@ -58,6 +58,11 @@ class Connection(asyncio.Protocol):
         self._deadline_is_for = Waiting.NOTHING
         self._stalled: asyncio.TimerHandle | None = None
 
+    @property
+    def clogged(self) -> bool:
+        """Whether something that was sent has not left yet."""
+        return self._transport.is_closing() or self._transport.get_write_buffer_size() > 0
+
     # -- called by the transport -------------------------------------------------------------------------------------
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
@@ -73,7 +78,7 @@ class Connection(asyncio.Protocol):
             self._host.log.warning("refused a connection: there are %d already", len(self._host.callers))
             transport.abort()
         else:
-            self._exchange = Exchange(self._host.admit(pid), self)
+            self._exchange = Exchange(self._host.admit(pid, self), self)
 
     def data_received(self, data: bytes) -> None:
         """Take bytes, and handle the frames that they complete."""

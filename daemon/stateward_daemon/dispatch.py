@@ -28,6 +28,8 @@ from stateward_daemon.handlers import (
     shutdown_daemon,
     state_status,
     status,
+    subscribe,
+    unsubscribe,
 )
 from stateward_engine.state.read import parse_request
 from stateward_protocol.errors import WireError, explained, shortened
@@ -64,6 +66,8 @@ HANDLERS: Final[dict[str, Handler]] = {
         shutdown_daemon,
         state_status,
         status,
+        subscribe,
+        unsubscribe,
     )
 }
 

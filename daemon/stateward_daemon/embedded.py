@@ -8,16 +8,19 @@ of the truth.
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, Any
+from collections import deque
+from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
 
+from stateward.transport import NOTIFICATIONS_MAX
 from stateward_daemon import convert, dispatch
 from stateward_daemon.host import Caller, Host
 from stateward_daemon.settings import Settings
 from stateward_engine.errors import EngineError
 from stateward_engine.store.store import Store, open_store
 from stateward_protocol import messages as m
+from stateward_protocol.envelope import Call, read_message
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -25,7 +28,14 @@ if TYPE_CHECKING:
 
 
 class EmbeddedTransport:
-    """Answers calls as a connection does, one at a time."""
+    """Answers calls as a connection does, one at a time.
+
+    Attributes:
+        notifications: What the caller was told unasked, oldest first; take from it what you read.
+    """
+
+    # Nothing waits here: what is sent has arrived.
+    clogged: Final = False
 
     def __init__(self, store: Path) -> None:
         """Open `store` to read.
@@ -37,7 +47,8 @@ class EmbeddedTransport:
         self._writable = False
         self._settings = Settings.from_environment()
         host = Host(store=self._open(read_only=True), store_path=store, settings=self._settings)
-        self._caller: Caller = host.admit(os.getpid())
+        self._caller: Caller = host.admit(os.getpid(), self)
+        self.notifications: deque[Call] = deque(maxlen=NOTIFICATIONS_MAX)
 
     def call(self, method: str, params: Mapping[str, Any]) -> Any:  # noqa: ANN401 - a result as JSON
         """Answer one call.
@@ -52,11 +63,22 @@ class EmbeddedTransport:
             result = dispatch.prepare(self._caller, row, dict(params)).run()
             if row.writes:
                 result = self._store_for_writing().commit_now(result).receipt
+                self._caller.host.subscriptions.published(self._caller.host.store.view)
         except EngineError as error:
             raise convert.wire_error(error) from None
         if isinstance(result, m.StatusResult | m.StateStatusResult) and not self._writable:
             result = msgspec.structs.replace(result, writer=self._coming_writer())
         return msgspec.to_builtins(result)
+
+    def send(self, body: bytes) -> None:
+        """Keep what the caller is told unasked."""
+        told = read_message(msgspec.json.decode(body))
+        assert isinstance(told, Call)  # noqa: S101 - answers go another way
+        self.notifications.append(told)
+
+    def wait(self, timeout_s: float | None) -> Call | None:  # noqa: ARG002 - nobody else can change a store that we hold
+        """Return the next notification, or `None`: while nothing is called here, nothing happens here."""
+        return self.notifications.popleft() if self.notifications else None
 
     def close(self) -> None:
         """Give the store back."""

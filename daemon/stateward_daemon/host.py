@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Literal
 
 from stateward_daemon.documents import Documents
 from stateward_daemon.log import LOGGER_NAME
+from stateward_daemon.subscriptions import Subscriptions
 from stateward_protocol import __version__
 from stateward_protocol.errors import WireError
 from stateward_protocol.methods import METHODS
@@ -19,6 +20,7 @@ from stateward_protocol.methods import METHODS
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from stateward_daemon.channel import Outlet
     from stateward_daemon.settings import Settings
     from stateward_daemon.watch import Watcher
     from stateward_engine.goals.document import GoalDocument
@@ -54,12 +56,14 @@ class Caller:
         host: Who serves it.
         number: Counts the connections of this process, from 1.
         peer_pid: Its process when it connected, for people; never trusted.
+        outlet: Takes to it what it is told unasked.
         attachment: `None` until it is bound.
     """
 
     host: Host
     number: int
     peer_pid: int
+    outlet: Outlet
     attachment: Attachment | None = None
 
     def bound(self) -> Attachment:
@@ -111,6 +115,10 @@ class Caller:
         return self.host.documents.read(Path(path))
 
 
+def _never(_seconds: float, _call: Callable[[], None]) -> None:
+    """Stand in for a clock where there is no loop that could wait."""
+
+
 @dataclass(slots=True)
 class Host:
     """What all connections of a process share.
@@ -123,6 +131,7 @@ class Host:
         log_path: Where the log is written.
         stop: Ends the daemon after what is queued is durable; `None` in-process.
         watcher: Watches goal documents; `None` in-process.
+        subscriptions: Who is told of changes.
     """
 
     store: Store
@@ -132,6 +141,7 @@ class Host:
     log_path: Path | None = None
     stop: Callable[[], None] | None = None
     watcher: Watcher | None = None
+    subscriptions: Subscriptions = field(default_factory=lambda: Subscriptions(_never))
     documents: Documents = field(default_factory=Documents)
     callers: dict[int, Caller] = field(default_factory=dict)
     log: logging.Logger = field(default_factory=lambda: logging.getLogger(LOGGER_NAME))
@@ -141,13 +151,14 @@ class Host:
     stopping: bool = False
     _number: int = 0
 
-    def admit(self, peer_pid: int) -> Caller:
+    def admit(self, peer_pid: int, outlet: Outlet) -> Caller:
         """Return a new caller, known until `dismiss`."""
         self._number += 1
-        caller = Caller(self, self._number, peer_pid)
+        caller = Caller(self, self._number, peer_pid, outlet)
         self.callers[caller.number] = caller
         return caller
 
     def dismiss(self, caller: Caller) -> None:
         """Forget a caller that is gone."""
         self.callers.pop(caller.number, None)
+        self.subscriptions.discard(caller)

@@ -22,6 +22,7 @@ from stateward_daemon.host import Host
 from stateward_daemon.listen import BACKLOG, Listener
 from stateward_daemon.log import open_log
 from stateward_daemon.ready import ReadyPipe
+from stateward_daemon.subscriptions import Subscriptions
 from stateward_daemon.watch import Watcher
 from stateward_engine.errors import EngineError
 from stateward_engine.store.store import open_store
@@ -76,8 +77,14 @@ async def _serve(
     sys.setrecursionlimit(RECURSION_LIMIT)
     _raise_descriptor_limit()
 
+    subscriptions = Subscriptions(loop.call_later)
+
+    def settle_then_tell(settle: Callable[[], None]) -> None:
+        settle()
+        subscriptions.published(store.view)
+
     def deliver(settle: Callable[[], None]) -> None:
-        loop.call_soon_threadsafe(settle)
+        loop.call_soon_threadsafe(settle_then_tell, settle)
 
     store = open_store(
         store_path,
@@ -89,7 +96,7 @@ async def _serve(
         listener = Listener(socket_path(store_path, socket))
         try:
             store.announce(pid=os.getpid(), socket=str(listener.path), version=__version__)
-            await Daemon(store, store_path, listener, settings, log).serve(ready)
+            await Daemon(store, store_path, listener, settings, subscriptions=subscriptions, log=log).serve(ready)
         finally:
             listener.withdraw()
     finally:
@@ -109,7 +116,14 @@ class Daemon:
     """What runs between listening and the end."""
 
     def __init__(
-        self, store: Store, store_path: Path, listener: Listener, settings: Settings, log: logging.Logger
+        self,
+        store: Store,
+        store_path: Path,
+        listener: Listener,
+        settings: Settings,
+        *,
+        subscriptions: Subscriptions,
+        log: logging.Logger,
     ) -> None:
         self._listener = listener
         self._settings = settings
@@ -127,6 +141,7 @@ class Daemon:
             log_path=log_path(store_path),
             stop=self._stop.set,
             watcher=self._watcher,
+            subscriptions=subscriptions,
             log=log,
         )
 

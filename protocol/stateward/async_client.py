@@ -27,7 +27,7 @@ from stateward_protocol.framing import FrameReader, Framing, frame
 
 if TYPE_CHECKING:
     import socket
-    from collections.abc import Callable, Coroutine, Generator, Mapping, Sequence
+    from collections.abc import AsyncIterator, Callable, Coroutine, Generator, Mapping, Sequence
     from types import TracebackType
 
 R = TypeVar("R")
@@ -60,6 +60,7 @@ class AsyncClient:
         self._closed = False
         self._opening = asyncio.Lock()
         self._attachment: dict[str, Any] | None = None
+        self._topics: list[m.Topic] = []
         self.attached: m.AttachResult | None = None
         self.notifications: deque[Call] = deque(maxlen=NOTIFICATIONS_MAX)
 
@@ -163,6 +164,34 @@ class AsyncClient:
     async def state_status(self) -> m.StateStatusResult:
         """Ask for revisions and health of the wanted scopes."""
         return await self._perform("state_status", m.StateStatusResult)
+
+    async def subscribe(self, topics: Sequence[m.Topic] = ("state",)) -> m.SubscribeResult:
+        """Be told of changes on this connection, and on those after it; `changes` gives them."""
+        return self._subscribed(await self._perform("subscribe", m.SubscribeResult, {"topics": topics}))
+
+    async def unsubscribe(self, topics: Sequence[m.Topic] = ("state",)) -> m.SubscribeResult:
+        """Be told no more."""
+        return self._subscribed(await self._perform("unsubscribe", m.SubscribeResult, {"topics": topics}))
+
+    def _subscribed(self, answer: m.SubscribeResult) -> m.SubscribeResult:
+        self._topics = answer.topics
+        return answer
+
+    async def changes(self, timeout_s: float | None = None) -> AsyncIterator[m.StateChanged]:
+        """Yield each change that the daemon tells of, as it comes; see `Client.changes`."""
+        while True:
+            calls.check_open(closed=self._closed)
+            connection = self._connection
+            if connection is None or connection.lost:
+                connection = await self._connected()
+            while self.notifications:
+                if (change := calls.change_of(self.notifications.popleft())) is not None:
+                    yield change
+            try:
+                async with asyncio.timeout(timeout_s):
+                    await connection.told()
+            except TimeoutError:
+                return
 
     async def configure(self, *, history_limit: int) -> m.ConfigureResult:
         """Change how many transitions of the store stay addressable."""
@@ -275,6 +304,11 @@ class AsyncClient:
             if self._attachment is not None:
                 result = await connection.call("attach", self._attachment, self._timeout_s)
                 self.attached = calls.typed(result, m.AttachResult)
+                if self._topics:
+                    await connection.call("subscribe", {"topics": self._topics}, self._timeout_s)
+                    found = await connection.call("state_status", {}, self._timeout_s)
+                    revision = calls.typed(found, m.StateStatusResult).revision
+                    self.notifications.append(calls.resumed(self.attached, revision))
         except BaseException:
             await connection.close()
             raise
@@ -322,6 +356,8 @@ class _Connection(asyncio.Protocol):
         self._identifiers = itertools.count(1)
         self._waiting: dict[int, asyncio.Future[Any]] = {}
         self._ended = asyncio.get_running_loop().create_future()
+        # Set when something came, or nothing more will.
+        self._news = asyncio.Event()
 
     async def call(self, method: str, params: Mapping[str, Any], timeout_s: float) -> Any:  # noqa: ANN401 - any JSON value
         """Return the result of one request, or raise `WireError`."""
@@ -341,6 +377,18 @@ class _Connection(asyncio.Protocol):
             raise
         finally:
             del self._waiting[identifier]
+
+    async def told(self) -> None:
+        """Return once there is a notification to take.
+
+        Raises:
+            WireError: The connection was lost.
+        """
+        while not (self._notifications or self.lost):
+            self._news.clear()
+            await self._news.wait()
+        if not self._notifications:
+            raise connection_lost()
 
     async def close(self) -> None:
         """End the connection and wait until it has."""
@@ -363,6 +411,7 @@ class _Connection(asyncio.Protocol):
             message = read_message(msgspec.json.decode(body))
             if isinstance(message, Call):
                 self._notifications.append(message)
+                self._news.set()
             elif message.id is None:
                 # A frame of ours was refused whole, and no id says which.
                 self._fail_all(WireError.from_error(message.error or {}))
@@ -373,6 +422,7 @@ class _Connection(asyncio.Protocol):
         """Fail what waits."""
         self.lost = True
         self._fail_all(connection_lost())
+        self._news.set()
         self._ended.set_result(None)
 
     def _fail_all(self, error: WireError) -> None:

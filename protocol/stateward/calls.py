@@ -8,13 +8,15 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 import msgspec
 
 from stateward_protocol import __version__
+from stateward_protocol.envelope import Call
 from stateward_protocol.errors import WireError
+from stateward_protocol.messages import StateChanged
 from stateward_protocol.methods import METHODS, PROTOCOL_VERSION, Kind
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from stateward_protocol.messages import Mode, Owner
+    from stateward_protocol.messages import AttachResult, Mode, Owner
 
 R = TypeVar("R")
 
@@ -76,6 +78,16 @@ def may_repeat(error: WireError, method: str, params: Mapping[str, Any]) -> bool
     if not is_lost(error) or error.data.get("reason_code") == "timeout":
         return False
     return METHODS[method].kind in _REPEATABLE or "idempotency_key" in params
+
+
+def resumed(attached: AttachResult, revision: str) -> Call:
+    """Return what a client that is connected anew tells itself: anything may have changed while it was not."""
+    return Call("state_changed", {"scopes": attached.wanted, "revision": revision}, None)
+
+
+def change_of(told: Call) -> StateChanged | None:
+    """Return a notification as its struct; `None` for one that this client does not know."""
+    return typed(told.params, StateChanged) if told.method == "state_changed" else None
 
 
 def typed(result: Any, kind: type[R]) -> R:  # noqa: ANN401 - any JSON value

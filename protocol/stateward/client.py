@@ -16,10 +16,11 @@ from stateward_protocol import messages as m
 from stateward_protocol.errors import WireError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
     from types import TracebackType
 
     from stateward.transport import Transport
+    from stateward_protocol.envelope import Call
 
 R = TypeVar("R")
 
@@ -49,6 +50,7 @@ class Client:
         self._transport: Transport | None = None
         self._closed = False
         self._attachment: dict[str, Any] | None = None
+        self._topics: list[m.Topic] = []
         self.attached: m.AttachResult | None = None
 
     # -- the connection --
@@ -126,6 +128,35 @@ class Client:
     def state_status(self) -> m.StateStatusResult:
         """Ask for revisions and health of the wanted scopes."""
         return self._perform("state_status", m.StateStatusResult)
+
+    def subscribe(self, topics: Sequence[m.Topic] = ("state",)) -> m.SubscribeResult:
+        """Be told of changes on this connection, and on those after it; `changes` gives them."""
+        return self._subscribed(self._perform("subscribe", m.SubscribeResult, {"topics": topics}))
+
+    def unsubscribe(self, topics: Sequence[m.Topic] = ("state",)) -> m.SubscribeResult:
+        """Be told no more."""
+        return self._subscribed(self._perform("unsubscribe", m.SubscribeResult, {"topics": topics}))
+
+    def _subscribed(self, answer: m.SubscribeResult) -> m.SubscribeResult:
+        self._topics = answer.topics
+        return answer
+
+    def changes(self, timeout_s: float | None = None) -> Iterator[m.StateChanged]:
+        """Yield each change that the daemon tells of, as it comes, after `subscribe`.
+
+        Several changes may be told as one. After a lost connection the next use connects anew and begins with a change
+        of everything, since nobody knows what was missed.
+
+        Args:
+            timeout_s: End when nothing came for so many seconds; `None` waits for ever. In-process it ends at once:
+                while this process has the store, nobody else changes it.
+
+        Raises:
+            WireError: The connection was lost.
+        """
+        while (told := self._wait(timeout_s)) is not None:
+            if (change := calls.change_of(told)) is not None:
+                yield change
 
     def configure(self, *, history_limit: int) -> m.ConfigureResult:
         """Change how many transitions of the store stay addressable."""
@@ -214,6 +245,14 @@ class Client:
                 self._disconnect()
             raise
 
+    def _wait(self, timeout_s: float | None) -> Call | None:
+        try:
+            return self._connected().wait(timeout_s)
+        except WireError as error:
+            if calls.is_lost(error):
+                self._disconnect()
+            raise
+
     def _connected(self) -> Transport:
         calls.check_open(closed=self._closed)
         if self._transport is None:
@@ -221,6 +260,10 @@ class Client:
             try:
                 if self._attachment is not None:
                     self.attached = calls.typed(transport.call("attach", self._attachment), m.AttachResult)
+                    if self._topics:
+                        transport.call("subscribe", {"topics": self._topics})
+                        status = calls.typed(transport.call("state_status", {}), m.StateStatusResult)
+                        transport.notifications.append(calls.resumed(self.attached, status.revision))
             except WireError:
                 # Kept, it would answer the next call as a connection that is bound to nothing.
                 transport.close()

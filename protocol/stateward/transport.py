@@ -35,10 +35,19 @@ ANSWER_BYTES_MAX: Final = sys.maxsize
 
 
 class Transport(Protocol):
-    """What a client needs of a connection; the daemon's in-process one has the same shape."""
+    """What a client needs of a connection; the daemon's in-process one has the same shape.
+
+    Attributes:
+        notifications: What the daemon told unasked, oldest first.
+    """
+
+    notifications: deque[Call]
 
     def call(self, method: str, params: Mapping[str, Any]) -> Any:  # noqa: ANN401 - any JSON value
         """Return the result of one request, or raise `WireError`."""
+
+    def wait(self, timeout_s: float | None) -> Call | None:
+        """Return the next notification, or `None` when none came within so many seconds; `None` waits for ever."""
 
     def close(self) -> None:
         """End the connection; calling it twice is fine."""
@@ -89,6 +98,25 @@ class SocketTransport:
             self.close()
             raise connection_lost() from None
 
+    def wait(self, timeout_s: float | None) -> Call | None:
+        """Return the next notification, or `None` when none came in time.
+
+        Raises:
+            WireError: `store_unavailable` with the `reason_code` `connection_lost`; then the connection is closed.
+        """
+        deadline = None if timeout_s is None else time.monotonic() + timeout_s
+        try:
+            while not self.notifications:
+                message = read_message(msgspec.json.decode(self._next_body(deadline)))
+                if isinstance(message, Call):
+                    self.notifications.append(message)
+        except TimeoutError:
+            return None
+        except OSError:
+            self.close()
+            raise connection_lost() from None
+        return self.notifications.popleft()
+
     def close(self) -> None:
         """End the connection."""
         self._connection.close()
@@ -116,10 +144,10 @@ class SocketTransport:
             elif message.id == identifier:
                 return message.result
 
-    def _next_body(self, deadline: float) -> bytes:
+    def _next_body(self, deadline: float | None) -> bytes:
         while (body := self._reader.next_body()) is None:
-            left_s = deadline - time.monotonic()
-            if left_s <= 0:
+            left_s = None if deadline is None else deadline - time.monotonic()
+            if left_s is not None and left_s <= 0:
                 raise TimeoutError
             self._connection.settimeout(left_s)
             received = self._connection.recv(READ_BYTES)

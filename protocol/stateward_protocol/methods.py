@@ -152,6 +152,22 @@ METHODS: Final[dict[str, Method]] = {
             {},
         ),
         Method(
+            "subscribe",
+            Kind.READ,
+            m.SubscribeParams,
+            m.SubscribeResult,
+            "Be told when state changes, by the notification `state_changed`.",
+            {"topics": ["state"]},
+        ),
+        Method(
+            "unsubscribe",
+            Kind.READ,
+            m.SubscribeParams,
+            m.SubscribeResult,
+            "Be told no more.",
+            {"topics": ["state"]},
+        ),
+        Method(
             "configure",
             Kind.WRITE,
             m.ConfigureParams,

@@ -44,6 +44,9 @@ status: active
 """
 FILLED: Final = ("patch_state", {"patch": {"cwd": {"tactics": {"next": "go"}, "lazy": {"list": [1, {"a": True}]}}}})
 
+# Nothing is sent: what the daemon tells next.
+TOLD: Final[tuple[str, dict[str, Any]]] = ("", {})
+
 # Right calls first, then one that is refused. `attach` comes before each of them, and is part of its transcript.
 SCRIPTS: Final[dict[str, list[tuple[str, dict[str, Any]]]]] = {
     "attach": [("attach", {"client": {"name": "again"}, "protocol": 1}), ("attach", {"client": {"name": "x"}})],
@@ -85,6 +88,8 @@ SCRIPTS: Final[dict[str, list[tuple[str, dict[str, Any]]]]] = {
         ("fork_session", {"parent": "s1", "child": "s2"}),
     ],
     "state_status": [FILLED, ("state_status", {})],
+    "subscribe": [("subscribe", {"topics": ["state"]}), FILLED, TOLD, ("subscribe", {"topics": ["lunch"]})],
+    "unsubscribe": [("subscribe", {"topics": ["state"]}), ("unsubscribe", {"topics": ["state"]}), FILLED],
     "configure": [("configure", {"history_limit": 3}), ("configure", {"history_limit": 3.5})],
     "export_state": [FILLED, ("export_state", {})],
     "import_state": [
@@ -124,12 +129,14 @@ def transcript(wire: Wire, cwd: Path, script: list[tuple[str, dict[str, Any]]]) 
         "session": "s1",
         "wanted": ["cwd", "session"],
     }
-    lines = []
+    lines: list[dict[str, Any]] = []
     for number, (method, template) in enumerate([("attach", attach), *script], 1):
         params = {name: str(cwd) if value == "<cwd>" else value for name, value in template.items()}
         sent = {"jsonrpc": "2.0", "id": number, "method": method, "params": params}
-        wire.send(sent)
-        lines += [{"send": sent}, {"receive": wire.receive()}]
+        if method:
+            wire.send(sent)
+            lines.append({"send": sent})
+        lines.append({"receive": wire.receive()})
     return "".join(json.dumps(steady(line, str(cwd)), ensure_ascii=False) + "\n" for line in lines)
 
 

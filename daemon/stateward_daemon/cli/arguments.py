@@ -80,6 +80,11 @@ def add_reset_scope(parser: VerbParser) -> None:
     parser.add_argument("--yes", action="store_true", help="Do not ask.")
 
 
+def add_watch(parser: VerbParser) -> None:
+    """Add when `watch` ends."""
+    parser.add_argument("--count", metavar="COUNT", type=_count, help="End after so many.  [default: never]")
+
+
 def add_file(parser: VerbParser) -> None:
     """Add the file of states."""
     parser.add_argument("file", metavar="FILE|-")
@@ -119,14 +124,14 @@ def add_daemon_run(parser: VerbParser) -> None:
 def add_daemon_logs(parser: VerbParser) -> None:
     """Add how much of the log is shown."""
     parser.add_argument(
-        "--lines", metavar="COUNT", type=_line_count, default=50, help="Show so many of the last lines.  [default: 50]"
+        "--lines", metavar="COUNT", type=_count, default=50, help="Show so many of the last lines.  [default: 50]"
     )
 
 
-def _line_count(text: str) -> int:
+def _count(text: str) -> int:
     # Not `int`, which takes signs, underscores and the digits of other scripts.
     if not (text.isascii() and text.isdigit()):
-        raise argparse.ArgumentTypeError("a count of lines is a whole number from 0")
+        raise argparse.ArgumentTypeError("a count is a whole number from 0")
     return int(text)
 
 

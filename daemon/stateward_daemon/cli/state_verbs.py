@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import os
 import re
@@ -114,6 +115,22 @@ def state_status(options: Namespace) -> int:
             ("writer", health_word(status.writer)),
         ]
     )
+    return EXIT_OK
+
+
+def watch(options: Namespace) -> int:
+    """Print a line for each change, as it comes."""
+    with open_client(options) as client:
+        client.subscribe()
+        for change in itertools.islice(client.changes(), options.count):
+            if options.json:
+                show_json(msgspec.to_builtins(change))
+            else:
+                show(f"{', '.join(change.scopes)} changed, revision {change.revision}")
+            # Whoever reads this through a pipe waits for it.
+            sys.stdout.flush()
+        if options.count is None:
+            raise WireError("store_unavailable", "changes are told by a daemon, and there is none here")
     return EXIT_OK
 
 

@@ -20,6 +20,7 @@ from stateward_daemon.cli.arguments import (
     add_read,
     add_reset_scope,
     add_respond,
+    add_watch,
 )
 from stateward_daemon.cli.parser import (
     VerbParser,
@@ -127,6 +128,14 @@ VERBS: Final[dict[str, Verb]] = {
             "Show revisions and health of the scopes.",
             "stateward state-status --wanted global",
             _STATE,
+        ),
+        Verb(
+            "watch",
+            "state_verbs:watch",
+            "Print a line whenever one of the scopes changes: which ones, and their revision. What changed is not in "
+            "it. Needs a daemon.",
+            "stateward watch --wanted cwd",
+            (add_watch, *_STATE),
         ),
         Verb(
             "configure",

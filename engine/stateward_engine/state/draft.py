@@ -96,7 +96,7 @@ class Draft(Basis):
     def _advanced(self, identity: Identity, before: Scope | None, transition: Transition, sequence: int) -> Scope:
         """Return the scope of a stream that the transition touches, after it; `before` is `None` for a new one."""
         # The boundary before the first transition of a session is its origin (state.md section 7.1).
-        scope = before or Scope(since=sequence - 1 if identity.kind == "session" else 0)
+        scope = before or replace(EMPTY_SCOPE, since=sequence - 1 if identity.kind == "session" else 0)
         if identity in transition.states:
             return begun(transition.states[identity], revision=_revision(scope, transition, sequence), since=sequence)
         patch = transition.patches.get(identity)

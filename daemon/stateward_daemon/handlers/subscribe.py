@@ -1,0 +1,17 @@
+"""`subscribe`: be told when state changes."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from stateward_protocol import messages as m
+
+if TYPE_CHECKING:
+    from stateward_daemon.host import Caller
+
+
+def handle(caller: Caller, _params: m.SubscribeParams) -> m.SubscribeResult:
+    """Tell this connection of every change from now on, until it unsubscribes or ends."""
+    caller.selection()
+    caller.host.subscriptions.add(caller)
+    return m.SubscribeResult(topics=["state"])
