@@ -68,7 +68,8 @@ class EmbeddedTransport:
             raise convert.wire_error(error) from None
         if isinstance(result, m.StatusResult | m.StateStatusResult) and not self._writable:
             result = msgspec.structs.replace(result, writer=self._coming_writer())
-        return msgspec.to_builtins(result)
+        # By way of JSON, as over the wire: what comes back is the caller's own, and he may change it.
+        return msgspec.json.decode(msgspec.json.encode(result))
 
     def send(self, body: bytes) -> None:
         """Keep what the caller is told unasked."""

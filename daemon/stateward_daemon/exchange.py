@@ -10,6 +10,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from stateward_daemon import convert, dispatch
+from stateward_daemon.encoded import answer_too_large
 from stateward_protocol.envelope import (
     Answer,
     Call,
@@ -181,12 +182,7 @@ class Exchange:
         body = encode_result(identifier, result)
         limit = self._host.settings.max_message_bytes
         if len(body) > limit:
-            raise WireError(
-                "too_large",
-                f"the answer has {len(body)} bytes and a message at most {limit}; read a smaller part",
-                got=len(body),
-                limit=limit,
-            )
+            raise answer_too_large(len(body), limit)
         self._channel.send(body)
 
     def _fail(self, identifier: RequestId | None, error: Exception) -> None:

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from stateward_daemon.documents import Documents
+from stateward_daemon.encoded import EncodedValues
 from stateward_daemon.log import LOGGER_NAME
 from stateward_daemon.subscriptions import Subscriptions
 from stateward_protocol import __version__
@@ -132,6 +133,7 @@ class Host:
         stop: Ends the daemon after what is queued is durable; `None` in-process.
         watcher: Watches goal documents; `None` in-process.
         subscriptions: Who is told of changes.
+        encoded: The large values that were served last, ready to be sent.
     """
 
     store: Store
@@ -142,6 +144,7 @@ class Host:
     stop: Callable[[], None] | None = None
     watcher: Watcher | None = None
     subscriptions: Subscriptions = field(default_factory=lambda: Subscriptions(_never))
+    encoded: EncodedValues = field(default_factory=EncodedValues)
     documents: Documents = field(default_factory=Documents)
     callers: dict[int, Caller] = field(default_factory=dict)
     log: logging.Logger = field(default_factory=lambda: logging.getLogger(LOGGER_NAME))

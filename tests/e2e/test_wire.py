@@ -287,6 +287,19 @@ def test_an_answer_over_the_message_limit_is_refused_and_a_part_is_served(start:
         assert wire.call("read_state", {"path": "cwd.lazy.a"}) == {"value": BIG}
 
 
+def test_a_large_value_that_changed_is_served_as_it_is(daemon: Daemon) -> None:
+    """Its bytes are kept for the next read, and no longer than it is the value."""
+    with daemon.agent() as wire:
+        texts = [mark * 200_000 for mark in "abab"]
+        for text in texts:
+            wire.call("patch_state", {"patch": {"cwd": {"lazy": {"big": {"text": text}}}}})
+            for path in ("cwd.lazy.big", "cwd.lazy.big", "effective.lazy.big"):
+                assert wire.call("read_state", {"path": path}) == {"value": {"text": text}}
+        assert wire.call("read_state", {"paths": ["cwd[1].lazy.big", "cwd.lazy.big"]}) == {
+            "value": [{"text": texts[-2]}, {"text": texts[-1]}]
+        }
+
+
 def test_a_client_that_stays_stuck_is_dropped(start: Callable[..., Daemon]) -> None:
     daemon = start(client_stall_s=0.5)
     with daemon.agent() as wire:

@@ -78,7 +78,7 @@ class TestMethods:
 
     @pytest.mark.parametrize("client", [Client, AsyncClient])
     def test_each_client_has_exactly_the_methods_of_the_table(self, client: type) -> None:
-        assert public_methods(client) - {"close", "connect"} == METHODS.keys()
+        assert public_methods(client) - {"changes", "close", "connect"} == METHODS.keys()
 
     @pytest.mark.parametrize("client", [Client, AsyncClient])
     @pytest.mark.parametrize("name", sorted(METHODS))

@@ -15,4 +15,6 @@ if TYPE_CHECKING:
 
 def handle(caller: Caller, params: m.ReadStateParams) -> dict[str, Any]:
     """Answer from the view that is current now."""
-    return read(caller.host.store.view, caller.selection(), parse_request(msgspec.to_builtins(params)))
+    host, request = caller.host, parse_request(msgspec.to_builtins(params))
+    answer = read(host.store.view, caller.selection(), request)
+    return host.encoded.answer(answer, batch=request.batch, limit=host.settings.max_message_bytes)
