@@ -10,9 +10,11 @@ from stateward_protocol.envelope import encode_result
 from stateward_protocol.framing import FrameReader, Framing, frame
 from stateward_protocol.strict_json import decode
 
+READY = frame(encode_result(0, "x" * 1_000_000), Framing.HEADERS)
+
 
 class Echo(asyncio.Protocol):
-    """Answers each request with its own params."""
+    """Answers each request with its own params, and `ready` with a megabyte that was ready before."""
 
     def __init__(self) -> None:
         self._reader = FrameReader()
@@ -25,8 +27,11 @@ class Echo(asyncio.Protocol):
         self._reader.feed(data)
         while (body := self._reader.next_body()) is not None:
             message = decode(body)
-            answer = encode_result(message["id"], message["params"])
-            self._transport.write(frame(answer, self._reader.framing or Framing.HEADERS))
+            if message["method"] == "ready":
+                self._transport.write(READY)
+            else:
+                answer = encode_result(message["id"], message["params"])
+                self._transport.write(frame(answer, self._reader.framing or Framing.HEADERS))
 
 
 async def serve(path: str, ready: int) -> None:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 from stateward_engine.state.history import folded
 from stateward_engine.state.patch import apply
-from stateward_engine.state.view import Basis, Change, Identity, KeptReceipt, ReceiptKey, Scope, View
+from stateward_engine.state.view import EMPTY_SCOPE, Basis, Change, Identity, KeptReceipt, ReceiptKey, Scope, View
 from stateward_engine.state.whole_state import begun
 
 if TYPE_CHECKING:
