@@ -10,8 +10,8 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
 from stateward_engine.state.decide import revision_of
-from stateward_protocol import messages as m
 from stateward_protocol.envelope import encode_call
+from stateward_protocol.notices import StateChanged
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -95,7 +95,7 @@ class Subscriptions:
                 continue
             key = selection, scopes
             if key not in bodies:
-                notice = m.StateChanged(scopes=list(scopes), revision=revision_of(view, selection))
+                notice = StateChanged(scopes=list(scopes), revision=revision_of(view, selection))
                 bodies[key] = encode_call("state_changed", notice)
             caller.outlet.send(bodies[key])
             subscriber.pending.clear()

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import asyncio
 import functools
-import itertools
 import os
 from collections import deque
 from typing import TYPE_CHECKING, Any, Self, TypeVar, get_args
@@ -16,19 +15,21 @@ from typing import TYPE_CHECKING, Any, Self, TypeVar, get_args
 import msgspec
 
 from stateward import calls
+from stateward.async_connection import Connection
 from stateward.calls import CLIENT_NAME
 from stateward.location import store_path
 from stateward.start import TIMEOUT_S, DaemonStart, check_start, open_transport
-from stateward.transport import ANSWER_BYTES_MAX, NOTIFICATIONS_MAX, connection_lost, request_body, timed_out
+from stateward.transport import NOTIFICATIONS_MAX
 from stateward_protocol import messages as m
-from stateward_protocol.envelope import Call, encode_call, read_message
 from stateward_protocol.errors import WireError
-from stateward_protocol.framing import FrameReader, Framing, frame
+from stateward_protocol.notices import StateChanged, SubscribeResult, Topic
 
 if TYPE_CHECKING:
     import socket
     from collections.abc import AsyncIterator, Callable, Coroutine, Generator, Mapping, Sequence
     from types import TracebackType
+
+    from stateward_protocol.envelope import Call
 
 R = TypeVar("R")
 
@@ -56,11 +57,11 @@ class AsyncClient:
         self._open_socket = open_socket
         self._client_name = client_name
         self._timeout_s = timeout_s
-        self._connection: _Connection | None = None
+        self._connection: Connection | None = None
         self._closed = False
         self._opening = asyncio.Lock()
         self._attachment: dict[str, Any] | None = None
-        self._topics: list[m.Topic] = []
+        self._topics: list[Topic] = []
         self.attached: m.AttachResult | None = None
         self.notifications: deque[Call] = deque(maxlen=NOTIFICATIONS_MAX)
 
@@ -165,19 +166,19 @@ class AsyncClient:
         """Ask for revisions and health of the wanted scopes."""
         return await self._perform("state_status", m.StateStatusResult)
 
-    async def subscribe(self, topics: Sequence[m.Topic] = ("state",)) -> m.SubscribeResult:
+    async def subscribe(self, topics: Sequence[Topic] = ("state",)) -> SubscribeResult:
         """Be told of changes on this connection, and on those after it; `changes` gives them."""
-        return self._subscribed(await self._perform("subscribe", m.SubscribeResult, {"topics": topics}))
+        return self._subscribed(await self._perform("subscribe", SubscribeResult, {"topics": topics}))
 
-    async def unsubscribe(self, topics: Sequence[m.Topic] = ("state",)) -> m.SubscribeResult:
+    async def unsubscribe(self, topics: Sequence[Topic] = ("state",)) -> SubscribeResult:
         """Be told no more."""
-        return self._subscribed(await self._perform("unsubscribe", m.SubscribeResult, {"topics": topics}))
+        return self._subscribed(await self._perform("unsubscribe", SubscribeResult, {"topics": topics}))
 
-    def _subscribed(self, answer: m.SubscribeResult) -> m.SubscribeResult:
+    def _subscribed(self, answer: SubscribeResult) -> SubscribeResult:
         self._topics = answer.topics
         return answer
 
-    async def changes(self, timeout_s: float | None = None) -> AsyncIterator[m.StateChanged]:
+    async def changes(self, timeout_s: float | None = None) -> AsyncIterator[StateChanged]:
         """Yield each change that the daemon tells of, as it comes; see `Client.changes`."""
         while True:
             calls.check_open(closed=self._closed)
@@ -285,7 +286,7 @@ class AsyncClient:
                 connection.lost = True
             raise
 
-    async def _connected(self) -> _Connection:
+    async def _connected(self) -> Connection:
         """Return a live connection; of several callers that miss one, the first opens it."""
         async with self._opening:
             if self._connection is None or self._connection.lost:
@@ -296,10 +297,10 @@ class AsyncClient:
                 self._connection = connection
             return self._connection
 
-    async def _opened(self) -> _Connection:
+    async def _opened(self) -> Connection:
         opened = await asyncio.to_thread(self._open_socket)
         loop = asyncio.get_running_loop()
-        _, connection = await loop.create_unix_connection(lambda: _Connection(self.notifications), sock=opened)
+        _, connection = await loop.create_unix_connection(lambda: Connection(self.notifications), sock=opened)
         try:
             if self._attachment is not None:
                 result = await connection.call("attach", self._attachment, self._timeout_s)
@@ -340,102 +341,3 @@ class Opening:
             await self._client.close()
             raise
         return self._client
-
-
-class _Connection(asyncio.Protocol):
-    """One connection: matches answers to calls by id.
-
-    Attributes:
-        lost: Whether it is of no further use.
-    """
-
-    def __init__(self, notifications: deque[Call]) -> None:
-        self.lost = False
-        self._notifications = notifications
-        self._reader = FrameReader(ANSWER_BYTES_MAX)
-        self._identifiers = itertools.count(1)
-        self._waiting: dict[int, asyncio.Future[Any]] = {}
-        self._ended = asyncio.get_running_loop().create_future()
-        # Set when something came, or nothing more will.
-        self._news = asyncio.Event()
-
-    async def call(self, method: str, params: Mapping[str, Any], timeout_s: float) -> Any:  # noqa: ANN401 - any JSON value
-        """Return the result of one request, or raise `WireError`."""
-        identifier = next(self._identifiers)
-        body = request_body(method, params, identifier)
-        if self.lost:
-            raise connection_lost()
-        self._transport.write(frame(body, Framing.HEADERS))
-        answer = self._waiting[identifier] = asyncio.get_running_loop().create_future()
-        try:
-            async with asyncio.timeout(timeout_s):
-                return await answer
-        except (TimeoutError, asyncio.CancelledError) as stopped:
-            self._take_back(identifier)
-            if isinstance(stopped, TimeoutError):
-                raise timed_out(method, timeout_s) from None
-            raise
-        finally:
-            del self._waiting[identifier]
-
-    async def told(self) -> None:
-        """Return once there is a notification to take.
-
-        Raises:
-            WireError: The connection was lost.
-        """
-        while not (self._notifications or self.lost):
-            self._news.clear()
-            await self._news.wait()
-        if not self._notifications:
-            raise connection_lost()
-
-    async def close(self) -> None:
-        """End the connection and wait until it has."""
-        self._transport.close()
-        await self._ended
-
-    def _take_back(self, identifier: int) -> None:
-        if not self.lost:
-            self._transport.write(frame(encode_call("$/cancelRequest", {"id": identifier}), Framing.HEADERS))
-
-    def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        """Keep the transport."""
-        assert isinstance(transport, asyncio.WriteTransport)  # noqa: S101 - for the type checker
-        self._transport = transport
-
-    def data_received(self, data: bytes) -> None:
-        """Deliver the answers that are complete."""
-        self._reader.feed(data)
-        while (body := self._reader.next_body()) is not None:
-            message = read_message(msgspec.json.decode(body))
-            if isinstance(message, Call):
-                self._notifications.append(message)
-                self._news.set()
-            elif message.id is None:
-                # A frame of ours was refused whole, and no id says which.
-                self._fail_all(WireError.from_error(message.error or {}))
-            elif isinstance(message.id, int) and message.id in self._waiting:
-                _settle(self._waiting[message.id], message.result, message.error)
-
-    def connection_lost(self, error: Exception | None) -> None:  # noqa: ARG002 - all ends are one to a caller
-        """Fail what waits."""
-        self.lost = True
-        self._fail_all(connection_lost())
-        self._news.set()
-        self._ended.set_result(None)
-
-    def _fail_all(self, error: WireError) -> None:
-        for answer in self._waiting.values():
-            if not answer.done():
-                # One exception each: raising changes the traceback of the object.
-                answer.set_exception(WireError(error.category, error.message, **error.data))
-
-
-def _settle(answer: asyncio.Future[Any], result: Any, error: dict[str, Any] | None) -> None:  # noqa: ANN401 - JSON
-    if answer.done():
-        return
-    if error is not None:
-        answer.set_exception(WireError.from_error(error))
-    else:
-        answer.set_result(result)

@@ -10,8 +10,8 @@ import msgspec
 from stateward_protocol import __version__
 from stateward_protocol.envelope import Call
 from stateward_protocol.errors import WireError
-from stateward_protocol.messages import StateChanged
 from stateward_protocol.methods import METHODS, PROTOCOL_VERSION, Kind
+from stateward_protocol.notices import StateChanged
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

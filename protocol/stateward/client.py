@@ -14,6 +14,7 @@ from stateward import calls
 from stateward.calls import CLIENT_NAME
 from stateward_protocol import messages as m
 from stateward_protocol.errors import WireError
+from stateward_protocol.notices import StateChanged, SubscribeResult, Topic
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -50,7 +51,7 @@ class Client:
         self._transport: Transport | None = None
         self._closed = False
         self._attachment: dict[str, Any] | None = None
-        self._topics: list[m.Topic] = []
+        self._topics: list[Topic] = []
         self.attached: m.AttachResult | None = None
 
     # -- the connection --
@@ -129,19 +130,19 @@ class Client:
         """Ask for revisions and health of the wanted scopes."""
         return self._perform("state_status", m.StateStatusResult)
 
-    def subscribe(self, topics: Sequence[m.Topic] = ("state",)) -> m.SubscribeResult:
+    def subscribe(self, topics: Sequence[Topic] = ("state",)) -> SubscribeResult:
         """Be told of changes on this connection, and on those after it; `changes` gives them."""
-        return self._subscribed(self._perform("subscribe", m.SubscribeResult, {"topics": topics}))
+        return self._subscribed(self._perform("subscribe", SubscribeResult, {"topics": topics}))
 
-    def unsubscribe(self, topics: Sequence[m.Topic] = ("state",)) -> m.SubscribeResult:
+    def unsubscribe(self, topics: Sequence[Topic] = ("state",)) -> SubscribeResult:
         """Be told no more."""
-        return self._subscribed(self._perform("unsubscribe", m.SubscribeResult, {"topics": topics}))
+        return self._subscribed(self._perform("unsubscribe", SubscribeResult, {"topics": topics}))
 
-    def _subscribed(self, answer: m.SubscribeResult) -> m.SubscribeResult:
+    def _subscribed(self, answer: SubscribeResult) -> SubscribeResult:
         self._topics = answer.topics
         return answer
 
-    def changes(self, timeout_s: float | None = None) -> Iterator[m.StateChanged]:
+    def changes(self, timeout_s: float | None = None) -> Iterator[StateChanged]:
         """Yield each change that the daemon tells of, as it comes, after `subscribe`.
 
         Several changes may be told as one. After a lost connection the next use connects anew and begins with a change

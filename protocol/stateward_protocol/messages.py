@@ -17,7 +17,6 @@ SessionId: TypeAlias = Annotated[
 Owner: TypeAlias = Literal["global", "cwd", "session"]
 Mode: TypeAlias = Literal["active", "passive", "off"]
 Projection: TypeAlias = Literal["value", "keys", "patch"]
-Topic: TypeAlias = Literal["state"]
 Severity: TypeAlias = Literal["error", "warning", "info"]
 IdempotencyKey: TypeAlias = Annotated[str, Meta(min_length=1, max_length=128)]
 Patch: TypeAlias = Annotated[
@@ -82,10 +81,7 @@ class DaemonInfo(Result, frozen=True):
 
 
 class Limits(Result, frozen=True):
-    """Bounds that a client meets.
-
-    Bytes of a message, bytes of one stored entry, mutations in the queue, characters of a path, paths of one read.
-    """
+    """Bounds that a client meets; the protocol page has a table of them with their units."""
 
     max_message_bytes: int
     max_entry_bytes: int
@@ -249,30 +245,6 @@ class StateStatusResult(Result, frozen=True):
     boundaries: int
     scopes: dict[str, ScopeHealth]
     writer: WriterHealth
-
-
-class SubscribeParams(StrictParams, frozen=True):
-    """What to be told of. `state` is every change of a wanted scope, by whomever, this connection included."""
-
-    topics: Annotated[list[Topic], Meta(min_length=1)]
-
-
-class SubscribeResult(Result, frozen=True):
-    """What the connection is told of from now on."""
-
-    topics: list[Topic]
-    ok: bool = True
-
-
-class StateChanged(Result, frozen=True):
-    """The notification `state_changed`: which wanted scopes changed since the last one, and their revision now.
-
-    It has nothing of what changed: read what you need. One that you do not read is followed by none; once you read
-    again, the next one tells of everything since.
-    """
-
-    scopes: list[Owner]
-    revision: str
 
 
 class BaselineResult(Result, frozen=True):

@@ -9,6 +9,7 @@ from enum import Enum
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from stateward_protocol import messages as m
+from stateward_protocol.notices import SubscribeParams, SubscribeResult
 
 if TYPE_CHECKING:
     from msgspec import Struct
@@ -154,16 +155,16 @@ METHODS: Final[dict[str, Method]] = {
         Method(
             "subscribe",
             Kind.READ,
-            m.SubscribeParams,
-            m.SubscribeResult,
+            SubscribeParams,
+            SubscribeResult,
             "Be told when state changes, by the notification `state_changed`.",
             {"topics": ["state"]},
         ),
         Method(
             "unsubscribe",
             Kind.READ,
-            m.SubscribeParams,
-            m.SubscribeResult,
+            SubscribeParams,
+            SubscribeResult,
             "Be told no more.",
             {"topics": ["state"]},
         ),

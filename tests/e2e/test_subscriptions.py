@@ -237,7 +237,8 @@ class TestCommandLine:
             assert watch.returncode == 0
 
     def test_without_a_daemon_there_is_nothing_to_wait_for(self, tmp_path: Path, daemon: Daemon) -> None:
-        done = daemon.run("watch", "--embedded", "--store", str(tmp_path / "other"))
+        nowhere = str(tmp_path / ("x" * 200))
+        done = daemon.run("watch", "--store", str(tmp_path / "other"), "--socket", nowhere)
 
         assert done.returncode == 3
         assert "changes are told by a daemon" in done.stderr

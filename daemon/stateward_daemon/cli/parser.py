@@ -41,7 +41,7 @@ class VerbParser(argparse.ArgumentParser):
         super().__init__(prog=f"stateward {name}", description=summary, allow_abbrev=False, add_help=False)
         self._example = example
         # For the verbs that have no such option.
-        self.set_defaults(json=False)
+        self.set_defaults(json=False, embedded=False)
         self.add_argument("--help", action="help", help="Show this text.")
 
     def error(self, message: str) -> NoReturn:
@@ -134,15 +134,20 @@ def add_owner_options(parser: VerbParser) -> None:
     )
 
 
-def add_state_options(parser: VerbParser) -> None:
-    """Add whose state is meant, and where it is."""
-    add_owner_options(parser)
+def add_wanted_option(parser: VerbParser) -> None:
+    """Add which of the owners are meant."""
     parser.add_argument(
         "--wanted",
         metavar="OWNERS",
         type=_owners,
         help="Work with these owners only: global, cwd, session, separated by commas.  [default: all that are given]",
     )
+
+
+def add_state_options(parser: VerbParser) -> None:
+    """Add whose state is meant, and where it is."""
+    add_owner_options(parser)
+    add_wanted_option(parser)
     add_place_options(parser)
     parser.add_argument("--embedded", action="store_true", help="Work in this process, without a daemon.")
     add_json_option(parser)

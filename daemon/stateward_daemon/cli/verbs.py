@@ -29,6 +29,7 @@ from stateward_daemon.cli.parser import (
     add_place_options,
     add_state_options,
     add_store_options,
+    add_wanted_option,
     described,
     terminal_width,
 )
@@ -135,7 +136,7 @@ VERBS: Final[dict[str, Verb]] = {
             "Print a line whenever one of the scopes changes: which ones, and their revision. What changed is not in "
             "it. Needs a daemon.",
             "stateward watch --wanted cwd",
-            (add_watch, *_STATE),
+            (add_watch, add_owner_options, add_wanted_option, add_place_options, add_json_option),
         ),
         Verb(
             "configure",

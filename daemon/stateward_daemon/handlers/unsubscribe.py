@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from stateward_protocol import messages as m
+from stateward_protocol.notices import SubscribeParams, SubscribeResult
 
 if TYPE_CHECKING:
     from stateward_daemon.host import Caller
 
 
-def handle(caller: Caller, _params: m.SubscribeParams) -> m.SubscribeResult:
+def handle(caller: Caller, _params: SubscribeParams) -> SubscribeResult:
     """End the subscription of this connection, if it has one."""
     caller.host.subscriptions.discard(caller)
-    return m.SubscribeResult(topics=[])
+    return SubscribeResult(topics=[])
