@@ -286,6 +286,7 @@ class ForkSessionParams(StrictParams, frozen=True):
 class ConfigureParams(StrictParams, frozen=True):
     """`history_limit` is how many transitions stay addressable: one durable setting of the store."""
 
+    # A read at an offset walks the kept records, and each record costs memory for as long as it is kept.
     history_limit: Annotated[int, Meta(ge=0, le=100)]
 
 

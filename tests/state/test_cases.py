@@ -19,7 +19,7 @@ from literate import load_cases
 from stateward_engine.errors import EngineError, MalformedPath
 from stateward_engine.json_value import canonical, in_order
 from stateward_engine.state.baseline import baseline
-from stateward_engine.state.commands import Command, Configure, ImportState, PatchState, Respond, parse_history_limit
+from stateward_engine.state.commands import Command, Configure, ImportState, PatchState, Respond
 from stateward_engine.state.decide import decide
 from stateward_engine.state.draft import Draft
 from stateward_engine.state.patch import parse_patch
@@ -115,5 +115,5 @@ def command_of(case: dict[str, Any], who: Selection) -> Command:
     if "respond" in case:
         return Respond(who, case["respond"])
     if "history_limit" in case:
-        return Configure(parse_history_limit(case["history_limit"]))
+        return Configure(case["history_limit"])
     return PatchState(who, parse_patch(case["patch"], who.wanted))

@@ -7,15 +7,17 @@ fail until that step is made, so that the list cannot outlive its reasons.
 from __future__ import annotations
 
 import json
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
+import msgspec
 import pytest
 
+from state.vectors import as_expected, expand, load, members_of
+from state.vectors import receipt as receipt_of
 from stateward_engine.errors import EngineError
-from stateward_engine.json_value import canonical, equal
+from stateward_engine.json_value import canonical
 from stateward_engine.state.baseline import baseline
-from stateward_engine.state.commands import Configure, ImportState, PatchState, parse_answer, parse_history_limit
+from stateward_engine.state.commands import Configure, ImportState, PatchState, parse_answer
 from stateward_engine.state.decide import decide
 from stateward_engine.state.draft import Draft
 from stateward_engine.state.patch import parse_patch
@@ -23,15 +25,14 @@ from stateward_engine.state.read import parse_request, read
 from stateward_engine.state.transition import Repeat, from_entry
 from stateward_engine.state.view import SCOPES, Selection, View
 from stateward_engine.state.whole_state import parse_scopes
+from stateward_protocol.messages import ConfigureParams
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
     from _pytest.mark.structures import ParameterSet
 
     from stateward_engine.state.commands import Command
-
-VECTORS: Final = Path(__file__).parent.parent / "conformance" / "state"
 
 STORE: Final = "damaged files need the store"
 
@@ -56,26 +57,25 @@ class Runner:
         if vector.get("initial"):
             self.submit(ImportState(selection(), parse_scopes(vector["initial"], SCOPES)))
         if "config" in vector and "historyLimit" in vector["config"]:
-            self.submit(Configure(parse_history_limit(vector["config"]["historyLimit"])))
+            self.submit(setting(vector["config"]["historyLimit"]))
 
     def run(self, step: Mapping[str, Any]) -> Any:
         """Return the answer of one step; a refusal becomes `{"error": category}`."""
-        members = {name: value for name, value in step.items() if name not in ("op", "expect", "wanted")}
         operation = getattr(self, step["op"], None)
         if operation is None:
             raise NotImplementedError(step["op"])
         try:
-            return operation(members, selection(step.get("wanted", SCOPES)))
+            return operation(members_of(step), selection(step.get("wanted", SCOPES)))
         except EngineError as error:
             return {"error": error.category}
+        except msgspec.ValidationError:
+            return {"error": "invalid_request"}
 
     def read(self, members: Mapping[str, Any], who: Selection) -> Any:
         return read(self.view, who, parse_request(members))
 
     def patch(self, members: Mapping[str, Any], who: Selection) -> Any:
-        receipt = self.submit(PatchState(who, parse_patch(members["patch"], who.wanted)))
-        cascaded = receipt.get("state_updates", {}).get("cascaded", [])
-        return {"ok": True, "cascaded": cascaded, **receipt}
+        return receipt_of(self.submit(PatchState(who, parse_patch(members["patch"], who.wanted))))
 
     foreign_patch = patch
 
@@ -90,7 +90,7 @@ class Runner:
         return {"ok": True}
 
     def set_history_limit(self, members: Mapping[str, Any], _who: Selection) -> Any:
-        self.submit(Configure(parse_history_limit(members["value"])))
+        self.submit(setting(members["value"]))
         return {"ok": True}
 
     def reload(self, _members: Mapping[str, Any], _who: Selection) -> Any:
@@ -120,43 +120,9 @@ def selection(wanted: tuple[Any, ...] | list[Any] = SCOPES) -> Selection:
     return Selection("/home/ada/project", "morning", tuple(scope for scope in SCOPES if scope in wanted))
 
 
-def expand(value: Any) -> Any:
-    """Return `value` with its generated parts written out."""
-    if isinstance(value, list):
-        return [expand(element) for element in value]
-    if not isinstance(value, dict):
-        return value
-    if "@gen" in value:
-        return GENERATORS[value["@gen"]](value)
-    return {key: expand(member) for key, member in value.items()}
-
-
-def nest(depth: int, leaf: Any) -> Any:
-    for _ in range(depth):
-        leaf = {"d": leaf}
-    return leaf
-
-
-GENERATORS: Final[Mapping[str, Callable[[Any], Any]]] = {
-    "array": lambda part: [part["item"]] * part["n"],
-    "string": lambda part: part["ch"] * part["n"],
-    "keys": lambda part: {f"{part['prefix']}{at:03}": part["value"] for at in range(part["n"])},
-    "number": lambda part: float(part["value"]),
-    "nest": lambda part: nest(part["depth"], part["leaf"]),
-    "join": lambda part: "".join(map(expand, part["parts"])),
-}
-
-
-def matches(expected: Any, got: Any) -> bool:
-    """Tell whether an answer, or a part of one, is what the vector says."""
-    if expected == "@any-string@":
-        return isinstance(got, str) and got != ""
-    if isinstance(expected, dict) and isinstance(got, dict):
-        wanted = {key for key, value in expected.items() if value != "@absent@"}
-        return wanted == got.keys() and all(matches(expected[key], got[key]) for key in wanted)
-    if isinstance(expected, list) and isinstance(got, list):
-        return len(expected) == len(got) and all(map(matches, expected, got))
-    return equal(expected, got)
+def setting(value: Any) -> Configure:
+    """Return the command that the wire makes of a history limit; its message knows the bounds."""
+    return Configure(msgspec.convert({"history_limit": value}, ConfigureParams).history_limit)
 
 
 def later(reason: str) -> pytest.MarkDecorator:
@@ -167,8 +133,8 @@ def later(reason: str) -> pytest.MarkDecorator:
 def vectors() -> list[ParameterSet]:
     reasons = {name: reason for reason, names in LATER.items() for name in names}
     found = []
-    for file in sorted(VECTORS.glob("*.json")):
-        for vector in json.loads(file.read_text(encoding="utf-8")):
+    for file in load().values():
+        for vector in file:
             marks = [later(reasons.pop(vector["name"]))] if vector["name"] in reasons else []
             found.append(pytest.param(vector, id=vector["name"], marks=marks))
     assert not reasons, "a later vector that does not exist"
@@ -194,9 +160,7 @@ def test_vector(vector: Mapping[str, Any]) -> None:
 
         answer = runner.run(step)
 
-        expected = step["expect"]
-        listed = answer if step["op"] == "read" else {key: answer[key] for key in expected if key in answer}
-        assert matches(expected, listed), step
+        assert as_expected(step, answer), step
         if step["op"] in ("read", "baseline") or "error" in answer:
             assert runner.view is before
             assert len(runner.journal) == entries

@@ -6,9 +6,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias
 
 from stateward_engine.errors import InvalidRequest
-from stateward_engine.json_value import PARAMS, Json, Place, preview, unstorable
+from stateward_engine.json_value import PARAMS, Place, unstorable
 from stateward_engine.state.storable import unwanted
-from stateward_engine.state.view import HISTORY_LIMIT_MAX
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -49,7 +48,7 @@ class ImportState:
 
 @dataclass(frozen=True, slots=True)
 class Configure:
-    """Set the store's durable history limit; `parse_history_limit` makes it from what a client sent."""
+    """Set the store's durable history limit: 0 to 100 transitions, as the message of the wire keeps it."""
 
     history_limit: int
 
@@ -93,26 +92,6 @@ class ResetScope:
 
 
 Command: TypeAlias = PatchState | ImportState | Configure | Respond | ForkSession | ResetScope
-
-
-def parse_history_limit(value: Json) -> int:
-    """Return the history limit that a client sent.
-
-    Raises:
-        InvalidRequest: Not an integer from 0 to `HISTORY_LIMIT_MAX`.
-
-    Source: state.md section 7.1.
-    """
-    if isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= HISTORY_LIMIT_MAX:
-        return value
-    wanted = f"an integer from 0 to {HISTORY_LIMIT_MAX}"
-    raise InvalidRequest(
-        f"history_limit must be {wanted}",
-        path=str(Place(PARAMS, "history_limit")),
-        got=preview(value),
-        wanted=wanted,
-        example='{"history_limit": 7}',
-    )
 
 
 def parse_answer(selection: Selection, text: str, *, active: bool) -> Respond:

@@ -26,8 +26,6 @@ PATCHABLE_PLANES: Final = frozenset(PLANES) - {"response"}
 HOT_PLANES: Final = PATCHABLE_PLANES - {"lazy"}
 
 HISTORY_LIMIT_DEFAULT: Final = 7
-# A read at an offset walks the kept records, and each record costs memory for as long as it is kept.
-HISTORY_LIMIT_MAX: Final = 100
 
 
 def in_table_order(planes: Planes) -> dict[str, Json]:
@@ -208,7 +206,7 @@ class View(Basis):
         scopes: Every scope that an entry ever touched. Others are empty.
         sessions: For each cwd, its session ids and when each was last changed (RFC 3339, UTC).
         receipts: The kept answers of keyed mutations, oldest first.
-        history_limit: The store's durable setting, 0 to `HISTORY_LIMIT_MAX`.
+        history_limit: The store's durable setting, 0 to 100.
         damaged: The streams that cannot be trusted. They are in none of the other mappings.
     """
 
