@@ -1,0 +1,161 @@
+"""The vectors of `tests/conformance/state/` over the wire, in real directories of real daemons.
+
+Every vector that leaves the global scope and the setting of the store alone runs in a directory of its own, so that
+one daemon serves them all. Of the others, a fixed sample has a daemon each.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+from typing import TYPE_CHECKING, Any, Final
+
+import pytest
+
+from state.vectors import as_expected, expand, load, members_of, receipt
+from wire import Daemon, Refused
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping
+
+    from _pytest.mark.structures import ParameterSet
+
+    from state.vectors import Vector
+    from wire import Wire
+
+# Of each file that has such, what shows most of it.
+SAMPLE: Final = {
+    "overlay-recursive",
+    "hint-scan-order-and-limit",
+    "proj-effective-masked",
+    "history-limit-three",
+    "history-limit-bounds",
+    "history-lower-then-raise",
+    "history-reload-keeps-window",
+    "own-multi-scope-order",
+    "receipt-two-owners-same-leaf",
+    "base-response-fallback",
+}
+ALONE: Final = ("set_history_limit", "reload", "tamper")
+
+
+def needs_a_daemon(vector: Vector) -> bool:
+    steps = vector["steps"]
+    return (
+        bool(vector.get("config"))
+        or any(step["op"] in ALONE for step in steps)
+        or "global" in vector.get("initial", {})
+        or any("global" in step.get("patch", {}) and "error" not in step["expect"] for step in steps)
+    )
+
+
+def vectors(*, alone: bool) -> list[ParameterSet]:
+    found = [vector for file in load().values() for vector in file if needs_a_daemon(vector) == alone]
+    if alone:
+        assert {vector["name"] for vector in found} >= SAMPLE
+        found = [vector for vector in found if vector["name"] in SAMPLE]
+    return [pytest.param(vector, id=vector["name"]) for vector in found]
+
+
+class Runner:
+    """One directory and session, with a connection for each list of wanted owners."""
+
+    def __init__(self, daemon: Daemon, closing: contextlib.ExitStack) -> None:
+        self.daemon = daemon
+        self.closing = closing
+        self.wires: dict[tuple[str, ...], Wire] = {}
+        self.mode = "active"
+
+    def run(self, step: Mapping[str, Any]) -> Any:
+        """Return the answer of one step; a refusal becomes `{"error": category}`."""
+        members, wanted = members_of(step), step.get("wanted")
+        try:
+            match step["op"]:
+                case "read":
+                    return self.wire(wanted).call("read_state", members)
+                case "patch":
+                    return receipt(self.wire(wanted).call("patch_state", members))
+                case "foreign_patch":
+                    with self.agent(wanted) as other:
+                        return receipt(other.call("patch_state", members))
+                case "respond":
+                    return receipt(self.wire(wanted).call("respond", members))
+                case "baseline":
+                    return self.wire(wanted).call("baseline")
+        except Refused as refused:
+            return {"error": refused.category}
+        return self.set(step["op"], members)
+
+    def set(self, what: str, members: Mapping[str, Any]) -> Any:
+        """Do a step that is about the daemon or its connections."""
+        match what:
+            case "set_mode":
+                self.wire()
+                for wire in self.wires.values():
+                    wire.call("set_mode", members)
+                self.mode = members["mode"]
+            case "set_history_limit":
+                try:
+                    self.wire().call("configure", {"history_limit": members["value"]})
+                except Refused as refused:
+                    return {"error": refused.category}
+            case "reload":
+                self.wires.clear()
+                self.closing.close()
+                self.daemon.stop()
+                self.daemon.start()
+                # A lineage is that of an attached session.
+                self.wire()
+        return {"ok": True}
+
+    def wire(self, wanted: list[str] | None = None) -> Wire:
+        key = tuple(wanted or ())
+        if key not in self.wires:
+            self.wires[key] = self.closing.enter_context(self.agent(wanted))
+        return self.wires[key]
+
+    def agent(self, wanted: list[str] | None) -> Wire:
+        return self.daemon.agent(mode=self.mode, **({"wanted": wanted} if wanted else {}))
+
+
+@contextlib.contextmanager
+def runner(daemon: Daemon, vector: Vector) -> Iterator[Runner]:
+    """Return the runner of a vector, with the state that it begins with."""
+    with contextlib.ExitStack() as closing:
+        found = Runner(daemon, closing)
+        config = vector.get("config", {})
+        if "historyLimit" in config:
+            found.set("set_history_limit", {"value": config["historyLimit"]})
+        if initial := expand(vector.get("initial", {})):
+            found.wire().call("import_state", {"scopes": initial})
+        yield found
+
+
+def follow(daemon: Daemon, vector: Vector) -> None:
+    with runner(daemon, vector) as client:
+        for step in map(expand, vector["steps"]):
+            before = client.wire().call("state_status")
+
+            answer = client.run(step)
+
+            assert as_expected(step, answer), (step, answer)
+            if step["op"] in ("read", "baseline") or "error" in answer:
+                assert client.wire().call("state_status") == before
+
+
+@pytest.mark.parametrize("vector", vectors(alone=False))
+def test_a_vector_over_the_wire(daemon: Daemon, vector: Vector) -> None:
+    """SF-001, SF-010, SF-017, SF-018, SF-121, SF-183, SF-187: what the engine keeps, a client sees."""
+    follow(daemon, vector)
+
+
+@pytest.mark.parametrize("vector", vectors(alone=True))
+def test_a_vector_with_a_daemon_of_its_own(start: Callable[[], Daemon], vector: Vector) -> None:
+    follow(start(), vector)
+
+
+def test_every_file_is_in_it() -> None:
+    run = {parameter.id for alone in (False, True) for parameter in vectors(alone=alone)}
+
+    assert [name for name, file in load().items() if not any(vector["name"] in run for vector in file)] == []
+    assert json.dumps(sorted(SAMPLE - run)) == "[]"
