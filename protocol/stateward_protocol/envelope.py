@@ -6,7 +6,7 @@ from typing import Any, Final, NamedTuple, TypeAlias
 
 import msgspec
 
-from stateward_protocol.errors import WireError
+from stateward_protocol.errors import WireError, shortened
 
 RequestId: TypeAlias = "int | str"
 
@@ -74,8 +74,11 @@ def read_message(message: Any) -> Call | Answer:  # noqa: ANN401 - any JSON valu
     if not isinstance(params, dict):
         raise WireError(
             "invalid_request",
-            "params are an object with named members",
+            "params is a JSON string; send the object itself"
+            if isinstance(params, str)
+            else "params are an object with named members",
             path="$.params",
+            got=shortened(params) if isinstance(params, str) else "no object",
             wanted="object",
             example=_EXAMPLE,
         )

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import json
 import math
+from collections import Counter
 from typing import Any, Final
 
-from stateward_protocol.errors import WireError
+from stateward_protocol.errors import WireError, shortened
 
 # Whatever walks a message recursively needs stack for it. State itself stops at 256 levels, and the members of a
 # request around it take a few more.
@@ -42,7 +43,12 @@ class Unsendable(Exception):
 def _members(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     members = dict(pairs)
     if len(members) != len(pairs):
-        raise WireError("parse_error", "an object has two members of the same name; send each name once")
+        twice = Counter(name for name, _ in pairs).most_common(1)[0][0]
+        raise WireError(
+            "parse_error",
+            "an object has two members of the same name; send each name once",
+            got=without_surrogates(shortened(twice)),
+        )
     return members
 
 

@@ -80,6 +80,14 @@ def test_anything_else_is_a_parse_error_that_says_what(body: bytes, said: str) -
     assert refused.value.category == "parse_error"
 
 
+@pytest.mark.parametrize(("member", "got"), [(b"a", "a"), (b"\\ud800", "\N{REPLACEMENT CHARACTER}")])
+def test_a_name_that_comes_twice_is_told(member: bytes, got: str) -> None:
+    with pytest.raises(WireError) as refused:
+        decode(b'{"b":1,"%b":1,"%b":2}' % (member, member))
+
+    assert refused.value.to_error()["data"]["got"] == got
+
+
 @pytest.mark.parametrize(
     ("body", "path"),
     [
