@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from hypothesis import settings
@@ -21,7 +22,16 @@ if TYPE_CHECKING:
 Value: TypeAlias = Any
 
 WHO: Final = Selection("/home/ada/project", "morning", SCOPES)
-searching: Final = settings(max_examples=25, derandomize=True, deadline=None)
+# `make search` looks further, and elsewhere each time.
+EXAMPLES: Final = int(os.environ.get("STATEWARD_EXAMPLES", "0"))
+
+
+def search(examples: int) -> settings:
+    """Return the settings of a law: how many examples it is tried with."""
+    return settings(max_examples=EXAMPLES or examples, derandomize=not EXAMPLES, deadline=None)
+
+
+searching: Final = search(25)
 
 keys = st.sampled_from(["a", "b", "c", "", "a.b", "é", "0", "[x]"])
 scalars = st.booleans() | st.integers(-2, 2) | st.sampled_from([0.5, 1.0]) | st.sampled_from(["", "x", "😀"])

@@ -7,7 +7,7 @@ import json
 from typing import TYPE_CHECKING
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from state.drawn import (
@@ -17,6 +17,7 @@ from state.drawn import (
     commands,
     committed,
     planes,
+    search,
     searching,
     states,
     values,
@@ -308,7 +309,7 @@ def check_in_order(answer: Value) -> None:
 class TestReplayLaws:
     """store.md, section 2: "replay never re-runs a decision (no cascade, no clock)"."""
 
-    @settings(searching, max_examples=20)
+    @search(20)
     @given(st.data())
     def test_a_replayed_store_is_the_committed_one(self, data: st.DataObject) -> None:
         view, journal = View(), []
