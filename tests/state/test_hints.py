@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Final
 
 import pytest
 from hypothesis import given
@@ -10,11 +10,13 @@ from hypothesis import strategies as st
 
 from state.drawn import WHO, searching
 from stateward_engine.errors import MalformedPath, MissingPath
-from stateward_engine.state.hints import VISITED_MAX
 from stateward_engine.state.paths import parse
 from stateward_engine.state.read import ReadRequest, read
 from stateward_engine.state.references import mentions
 from stateward_engine.state.view import Scope, View
+
+
+VISITED_MAX: Final = 10_000
 
 
 def asked(planes: Any) -> Any:
