@@ -21,7 +21,7 @@ def members_of(method: str) -> list[str]:
 
 
 def test_one_method_reads_state_and_one_patches_it() -> None:
-    """SF-014, SF-022, SF-024, SF-159, SF-173, SF-190: no insert, move, query, search, tag or ranking verb, and no second patch.
+    """SF-014, SF-022, SF-024, SF-159, SF-173, SF-190: no insert, move, query, search or ranking verb, no second patch.
 
     Whole states are carried from store to store by the other two.
     """

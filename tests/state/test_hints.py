@@ -15,7 +15,6 @@ from stateward_engine.state.read import ReadRequest, read
 from stateward_engine.state.references import mentions
 from stateward_engine.state.view import Scope, View
 
-
 VISITED_MAX: Final = 10_000
 
 

@@ -14,6 +14,7 @@ from stateward_engine.errors import OutOfBounds, RequestError
 from stateward_engine.json_value import equal, in_order
 from stateward_engine.state.baseline import baseline
 from stateward_engine.state.commands import PatchState
+from stateward_engine.state.decide import decide
 from stateward_engine.state.overlay import effective
 from stateward_engine.state.patch import parse_patch
 from stateward_engine.state.read import PROJECTIONS, Projection, ReadRequest, read
@@ -149,6 +150,24 @@ class TestExactnessLaws:
         assert equal(answer, body)
         assert repr(answer) == repr(in_order(body))
 
+    @pytest.mark.parametrize("digits", ["9" * 19, "1" + "0" * 400, "9" * 100_000])
+    def test_a_number_may_have_any_length(self, digits: str) -> None:
+        """SF-128, SF-132, SF-151: beyond every array, and before every history; it is never converted blindly."""
+        view = view_of({}, {"lazy": {"m": [1]}}, {})
+        asked = {
+            path: outcome(view, WHO, ReadRequest((path,)))
+            for path in (f"cwd.lazy.m[{digits}]", f"cwd.lazy.m[0:{digits}]", f"cwd.lazy.m[{digits}..{digits}]")
+        }
+
+        assert set(asked.values()) == {"out_of_bounds"}
+        assert outcome(view, WHO, ReadRequest((f"cwd[{digits}].lazy",))) == "history_unavailable"
+        with pytest.raises(OutOfBounds):
+            committed_strictly(view, {"cwd": {"lazy": {"m": {f"[{digits}]": 2}}}})
+
+
+def committed_strictly(view: View, patch: Json) -> None:
+    decide(view, PatchState(WHO, parse_patch(patch, SCOPES)))
+
 
 triples = st.tuples(states, states, states)
 
@@ -214,6 +233,19 @@ class TestBaselineLaws:
 
         assert len(repr(read(view, WHO, ReadRequest(("cwd.lazy.big",))))) > 1_000 * count
         assert baseline(view, WHO, answers=True) == small
+
+    def test_names_of_several_owners_are_told_whole_or_not_at_all(self) -> None:
+        """SF-154, SF-155: what counts is what shows, and never a part of it."""
+        names = [f"k{number:02}" for number in range(40)]
+        low: Any = {"lazy": dict.fromkeys(names[:20], 1)}
+        few, many = ({"lazy": dict.fromkeys(names[start : start + 20], "x")} for start in (12, 13))
+
+        told: Any = baseline(view_of(low, {}, few), WHO, answers=True)["lazy_navigation"]
+        assert told["keys"] == {name: "number" if name < "k12" else "string" for name in names[:32]}
+        assert baseline(view_of(low, {}, many), WHO, answers=True)["lazy_navigation"] == {
+            "available": True,
+            "path": "effective.lazy",
+        }
 
     def test_reading_promotes_nothing_and_a_hot_patch_does(self) -> None:
         """SF-025, SF-157, SF-158."""

@@ -17,7 +17,7 @@ from stateward_engine.state.draft import Draft
 from stateward_engine.state.overlay import effective
 from stateward_engine.state.patch import parse_patch
 from stateward_engine.state.transition import Transition
-from stateward_engine.state.view import HOT_PLANES, SCOPES, Scope, View
+from stateward_engine.state.view import HOT_PLANES, SCOPES, Scope, Selection, View
 
 pytestmark = pytest.mark.property
 
@@ -77,3 +77,18 @@ class TestReceiptLaws:
                 key = segment if isinstance(segment, str) or isinstance(sent, list) else f"[{segment}]"
                 sent = at(sent, [key])
             assert str(place) in told or equal(sent, at(after, place))
+
+    @searching
+    @given(changes())
+    def test_a_sole_owner_is_told_of_deletions_alone(self, change: tuple[Any, Any]) -> None:
+        """SF-090, SF-092: what it wrote shows as it was written, for nothing lies over or under it."""
+        before, patch = change
+        who = Selection(WHO.cwd, WHO.session, ("cwd",))
+        view = View(scopes={who.identity("cwd"): Scope(in_order(before), 1)})  # type: ignore[arg-type]  # an object
+        try:
+            decision = decide(view, PatchState(who, parse_patch(patch, ("cwd",))))
+        except RequestError:
+            return
+        updates: Any = decision.receipt.get("state_updates", {})
+
+        assert all(entry.keys() == {"path", "deleted"} for entry in updates.get("effective", []))

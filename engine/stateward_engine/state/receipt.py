@@ -12,7 +12,6 @@ from stateward_engine.state.difference import Segments, differences
 from stateward_engine.state.navigation import navigation
 from stateward_engine.state.overlay import Layers, fold, layers_of, member
 from stateward_engine.state.paths import position_of
-from stateward_engine.state.references import REF, relative
 from stateward_engine.state.storable import is_selector
 from stateward_engine.state.view import HOT_PLANES
 
@@ -45,14 +44,14 @@ def patch_receipt(selection: Selection, stages: Mapping[ScopeName, Stage]) -> di
     """Return the receipt of a patch.
 
     Args:
-        selection: Who made it; a sole owner's paths and references are relative.
+        selection: Who made it; a sole owner's cascaded paths are relative.
         stages: What became of every wanted scope, in precedence order.
     """
     updates: dict[str, Json] = {}
     if paths := [_path(selection, scope, keys) for scope, stage in stages.items() for keys in stage.cascaded]:
         updates["cascaded"] = paths
     if entries := _effective(list(stages.values())):
-        updates["effective"] = [_entry(selection, path, entries[path]) for path in sorted(entries, key=_rank)]
+        updates["effective"] = [_entry(path, entries[path]) for path in sorted(entries, key=_rank)]
     if any("lazy" in stage.record for stage in stages.values()):
         shown = navigation(stage.after for stage in stages.values())
         if shown != navigation(stage.before for stage in stages.values()):
@@ -145,12 +144,9 @@ def _key(segment: str | int) -> str:
     return segment if isinstance(segment, str) else f"[{segment}]"
 
 
-def _entry(selection: Selection, path: Segments, value: Json) -> dict[str, Json]:
-    if value is None:
-        return {"path": list(path), "deleted": True}
-    if len(selection.wanted) == 1:
-        value = relative(value, selection.wanted[0], referring=path[-1] == REF)
-    return {"path": list(path), "value": value}
+def _entry(path: Segments, value: Json) -> dict[str, Json]:
+    # A sole owner gets no values, so there are no references to show relative: what it wrote is what shows.
+    return {"path": list(path), **({"deleted": True} if value is None else {"value": value})}
 
 
 def _rank(path: Segments) -> list[tuple[bool, str | int]]:
