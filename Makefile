@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: run test lint fix golden bench crash editors clean
+.PHONY: run test lint fix golden bench crash search faults editors clean
 .DEFAULT_GOAL := test
 
 # Without pip inside: plain Debian ships the venv module without ensurepip, and pip installs into it from outside.
@@ -43,6 +43,14 @@ bench: $(VENV)/.ready
 ## The long store sweeps: many kills of the daemon under load.
 crash: $(VENV)/.ready
 	STATEWARD_CRASH_KILLS=300 $(BIN)/pytest -q tests/e2e -k kill
+
+## The laws of state with many examples, other ones each time.
+search: $(VENV)/.ready
+	STATEWARD_EXAMPLES=1000 $(BIN)/pytest -q tests/state -m property
+
+## One planted fault for each rule of the state, and the test that must catch it.
+faults: $(VENV)/.ready
+	$(BIN)/python tests/state/planted_faults.py
 
 ## The editor clients in their real editors.
 editors: $(VENV)/.ready

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
-from hypothesis import settings
+from hypothesis import Phase, settings
 from hypothesis import strategies as st
 
 from stateward_engine.errors import RequestError
@@ -24,11 +24,13 @@ Value: TypeAlias = Any
 WHO: Final = Selection("/home/ada/project", "morning", SCOPES)
 # `make search` looks further, and elsewhere each time.
 EXAMPLES: Final = int(os.environ.get("STATEWARD_EXAMPLES", "0"))
+# `make faults` wants to know whether there is a counterexample, and not the smallest one.
+PHASES: Final = [Phase.generate] if "STATEWARD_FIRST_EXAMPLE" in os.environ else tuple(Phase)
 
 
 def search(examples: int) -> settings:
     """Return the settings of a law: how many examples it is tried with."""
-    return settings(max_examples=EXAMPLES or examples, derandomize=not EXAMPLES, deadline=None)
+    return settings(max_examples=EXAMPLES or examples, derandomize=not EXAMPLES, deadline=None, phases=PHASES)
 
 
 searching: Final = search(25)

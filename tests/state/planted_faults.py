@@ -10,15 +10,20 @@ Exit status 0 when every fault was caught.
 from __future__ import annotations
 
 import argparse
+import contextlib
+import multiprocessing
 import os
 import shutil
-import subprocess
 import sys
 import tempfile
 import tomllib
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Final, NamedTuple
+
+import hypothesis.strategies  # noqa: F401 - imported once for all runs
+import pytest
+import pytest_asyncio  # noqa: F401 - the same
+import pytest_lsp  # noqa: F401 - the same
 
 ROOT: Final = Path(__file__).parent.parent.parent
 TABLE: Final = Path(__file__).with_name("faults.toml")
@@ -27,8 +32,8 @@ SHORT: Final = {
     "vector": "tests/state/test_conformance.py::test_vector",
     "case": "tests/state/test_cases.py::test_case",
 }
-# What pytest says when tests ran and some failed; other statuses are mistakes of the table.
-TESTS_FAILED: Final = 1
+# Plugins that are imported before pytest asks for them.
+WARNING: Final = "ignore::pytest.PytestAssertRewriteWarning"
 
 
 class Fault(NamedTuple):
@@ -67,11 +72,18 @@ def load() -> list[Fault]:
     return [Fault(**{"rows": "", **row}) for row in tomllib.loads(TABLE.read_text(encoding="utf-8"))["fault"]]
 
 
-def run(nodes: list[str], packages: str = "") -> int:
-    """Run tests and return the status of pytest; `packages` is a folder whose packages come before the real ones."""
-    command = [sys.executable, "-m", "pytest", "-qx", "-p", "no:cacheprovider", *nodes]
-    environment = {**os.environ, "PYTHONPATH": packages, "PYTHONDONTWRITEBYTECODE": "1"}
-    return subprocess.run(command, cwd=ROOT, env=environment, stdout=subprocess.DEVNULL, check=False).returncode
+def run(nodes: list[str], packages: str | None = None) -> int:
+    """Run tests and return the status of pytest, in a process that has imported nothing of ours yet.
+
+    `packages` is a folder whose packages come before the real ones, here and in every process that a test starts.
+    """
+    if packages is not None:
+        sys.path.insert(0, packages)
+        os.environ["PYTHONPATH"] = packages
+    os.chdir(ROOT)
+    os.environ["STATEWARD_FIRST_EXAMPLE"] = "1"
+    with Path(os.devnull).open("w", encoding="utf-8") as nowhere, contextlib.redirect_stdout(nowhere):
+        return int(pytest.main(["-qx", "-p", "no:cacheprovider", "-W", WARNING, *nodes]))
 
 
 def caught(fault: Fault) -> bool:
@@ -85,7 +97,7 @@ def caught(fault: Fault) -> bool:
         )
         target = Path(folder, *Path(fault.file).parts[1:])
         target.write_text(target.read_text(encoding="utf-8").replace(fault.old, fault.new), encoding="utf-8")
-        return run([fault.node], folder) == TESTS_FAILED
+        return run([fault.node], folder) == pytest.ExitCode.TESTS_FAILED
 
 
 def main() -> int:
@@ -94,13 +106,14 @@ def main() -> int:
     parser.add_argument("words", nargs="*")
     options = parser.parse_args()
     faults = [fault for fault in load() if all(word in fault.rule for word in options.words)]
-    problems = [problem for fault in faults if (problem := fault.problem())]
-    if problems or run(sorted({fault.node for fault in faults})):
-        print(*problems or ["the tests fail without any fault"], sep="\n")
-        return 1
     missed = 0
-    with ThreadPoolExecutor(options.jobs) as pool:
-        for fault, seen in zip(faults, pool.map(caught, faults), strict=True):
+    # Forked, so that pytest and its plugins are imported once; one process for each run, so that nothing of ours is.
+    with multiprocessing.get_context("fork").Pool(options.jobs, maxtasksperchild=1) as pool:
+        problems = [problem for fault in faults if (problem := fault.problem())]
+        if problems or pool.map(run, [sorted({fault.node for fault in faults})])[0]:
+            print(*problems or ["the tests fail without any fault"], sep="\n")
+            return 1
+        for fault, seen in zip(faults, pool.imap(caught, faults), strict=True):
             missed += not seen
             print(f"{'caught' if seen else 'MISSED'}  {fault.rule}  [{fault.fails}]", flush=True)
     print(f"{len(faults) - missed} of {len(faults)} faults caught")

@@ -186,6 +186,13 @@ class TestValueLaws:
         assert equal(value, json.loads(canonical(value)))
 
     @searching
+    @given(values)
+    def test_a_value_has_one_canonical_text(self, value: Value) -> None:
+        """Whatever the order of its keys; they go by code point."""
+        assert canonical(value) == canonical(reversed_keys(value))
+        assert list(json.loads(canonical({"é": 1, "a": value, "Z": 2}))) == ["Z", "a", "é"]
+
+    @searching
     @given(values, values)
     def test_equal_is_symmetric_and_sees_kinds(self, one: Value, other: Value) -> None:
         assert equal(one, other) == equal(other, one) == (marked(one) == marked(other))
@@ -194,6 +201,12 @@ class TestValueLaws:
     @given(st.text())
     def test_length_counts_what_utf_16_needs(self, text: str) -> None:
         assert utf16_length(text) == sum(2 if ord(character) > 0xFFFF else 1 for character in text)
+
+
+def reversed_keys(value: Value) -> Value:
+    if isinstance(value, list):
+        return [reversed_keys(element) for element in value]
+    return {key: reversed_keys(value[key]) for key in reversed(value)} if isinstance(value, dict) else value
 
 
 def marked(value: Value) -> Value:

@@ -35,7 +35,7 @@ crumbs = st.sampled_from(
     ["effective", "cwd", "lazy", "tactics", ".", ".", "a", "-", "[", "]", "[", "]", "0", "01", "10", ":", "..", "é",
      " ", "\n", "\ud83d", "٣"]
 )  # fmt: skip
-strays = st.sampled_from([*"[]:.,*+-_$\"' \n\t0aZé٣²", "..", "[0]", ".a", "\ud83d", "ſ"])  # noqa: RUF001 - letters, but not of ASCII
+STRAYS: Final = [*"[]:.,*+-_$\"' \n\t0aZé٣²", "..", "[0]", ".a", "\ud83d", "ſ"]  # noqa: RUF001 - letters, but not of ASCII
 
 
 @st.composite
@@ -79,7 +79,15 @@ class TestPathLaws:
         text = data.draw(derived)
         at = data.draw(st.integers(0, len(text)))
         kept = at + data.draw(st.integers(0, 1))
-        check_against_the_grammar(text[:at] + data.draw(st.just("") | strays) + text[kept:])
+        check_against_the_grammar(text[:at] + data.draw(st.sampled_from(["", *STRAYS])) + text[kept:])
+
+    @pytest.mark.parametrize("text", ["cwd[10].lazy.a-b[0:5][7]", "lazy", "session.tactics[0..9]"])
+    def test_every_single_change_of_a_path_is_judged_alike(self, text: str) -> None:
+        """SF-131, SF-199: each character removed, replaced by each stray one, or preceded by it."""
+        for at in range(len(text) + 1):
+            for stray in ["", *STRAYS]:
+                check_against_the_grammar(text[:at] + stray + text[at:])
+                check_against_the_grammar(text[:at] + stray + text[at + 1 :])
 
 
 def check_against_the_grammar(text: str) -> None:

@@ -235,7 +235,7 @@ class TestBaselineLaws:
         assert baseline(view, WHO, answers=True) == small
 
     def test_names_of_several_owners_are_told_whole_or_not_at_all(self) -> None:
-        """SF-154, SF-155: what counts is what shows, and never a part of it."""
+        """SF-035, SF-154, SF-155, SF-156: what counts is what shows, never a part of it, and all of it can be read."""
         names = [f"k{number:02}" for number in range(40)]
         low: Any = {"lazy": dict.fromkeys(names[:20], 1)}
         few, many = ({"lazy": dict.fromkeys(names[start : start + 20], "x")} for start in (12, 13))
@@ -246,6 +246,8 @@ class TestBaselineLaws:
             "available": True,
             "path": "effective.lazy",
         }
+        whole: Any = read(view_of(low, {}, many), WHO, ReadRequest(("effective.lazy",)))["value"]
+        assert list(whole) == names[:33]
 
     def test_reading_promotes_nothing_and_a_hot_patch_does(self) -> None:
         """SF-025, SF-157, SF-158."""
