@@ -19,12 +19,12 @@ from stateward_engine.state.commands import PatchState
 from stateward_engine.state.patch import parse_patch
 from stateward_engine.state.read import PROJECTIONS, ReadRequest, read
 from stateward_engine.state.view import SCOPES
-from stateward_engine.store.ledger import open_store
+from stateward_engine.store.store import open_store
 
 if TYPE_CHECKING:
     from stateward_engine.state.commands import Command
     from stateward_engine.state.view import Selection, View
-    from stateward_engine.store.ledger import Store
+    from stateward_engine.store.store import Store
 
 pytestmark = pytest.mark.property
 
