@@ -12,9 +12,9 @@ import pytest
 from stateward_daemon import handlers
 from stateward_daemon.dispatch import HANDLERS
 from stateward_daemon.settings import ENVIRONMENT_PREFIX, Settings
+from stateward_engine.goals.codes import CODES
 from stateward_engine.goals.document import read_document
 from stateward_engine.goals.fields import FIELDS
-from stateward_engine.goals.problems import CODES
 from stateward_engine.goals.regions import LEGACY_HEADINGS, STRICT_HEADINGS
 from stateward_protocol.errors import CATEGORIES
 from stateward_protocol.messages import StrictParams

@@ -15,6 +15,11 @@ from stateward_engine.goals.projection import named
 
 CONFORMANCE = Path(__file__).parent.parent / "conformance"
 VECTORS = sorted((CONFORMANCE / "goal_documents").glob("*.json"))
+# What the projection tells of itself; the other problems are beside it.
+DIAGNOSTICS = (
+    *("missing_frontmatter", "missing_next_action", "missing_todo_sections"),
+    *("implicit_todo_ids", "duplicate_todo_ids"),
+)
 ANY_TEXT = "<any non-empty text>"
 CHECKS = re.compile(r"^```json checks\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
@@ -94,7 +99,7 @@ class TestGoalDocuments:
             repeated = [id_ for entry in diagnostics["errors"] for id_ in entry["todo_ids"]]
             rows = sum(todo.todo_id in repeated for todo in document.todos)
             wanted |= {"duplicate_todo_ids": rows} if rows else {}
-            assert {code: found.count(code) for code in found} == wanted
+            assert {code: found.count(code) for code in found if code in DIAGNOSTICS} == wanted
 
 
 def field_cases() -> list[Any]:

@@ -13,10 +13,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from stateward_engine.errors import UnsafeDocument
+from stateward_engine.goals.codes import CODES
 from stateward_engine.goals.document import GoalDocument, read_document
 from stateward_engine.goals.fields import FIELDS, TODO_ID, decode_value, read_field
 from stateward_engine.goals.lines import Span, decode_document, split_lines
-from stateward_engine.goals.problems import CODES
 from stateward_engine.goals.projection import SHOWN_FIELDS
 from stateward_engine.goals.todo_codec import read_metadata, tokens
 

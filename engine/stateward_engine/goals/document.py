@@ -6,9 +6,11 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
 from stateward_engine.errors import UnsafeDocument
-from stateward_engine.goals import problems
+from stateward_engine.goals.findings import find_problems
 from stateward_engine.goals.frontmatter import read_frontmatter
 from stateward_engine.goals.lines import decode_document, split_lines
+from stateward_engine.goals.parts import Parts
+from stateward_engine.goals.problems import problem
 from stateward_engine.goals.projection import project
 from stateward_engine.goals.regions import Fault, Region, find_regions
 from stateward_engine.goals.sections import Heading, NextAction, find_headings, read_next_action, read_objective
@@ -17,7 +19,7 @@ from stateward_engine.goals.todos import Todo, read_todos
 from stateward_engine.goals.visible import HiddenBlock, find_hidden
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Mapping
 
     from stateward_engine.goals.lines import Lines
     from stateward_engine.goals.problems import Problem
@@ -86,9 +88,7 @@ def read_document(text: str) -> GoalDocument:
     regions, region_faults = find_regions(lines, readings, headings)
     todos = read_todos(lines, readings, regions)
     faults = region_faults if frontmatter.closed else (UNTERMINATED_FRONTMATTER, *region_faults)
-    found = [*problems.fault_problems(lines, faults), *_document_problems(lines, next_action, regions, todos)]
-    if not frontmatter.values and frontmatter.closed:
-        found.append(problems.missing_frontmatter(lines))
+    parts = Parts(lines, readings, frontmatter, hidden, headings, next_action, regions, todos, faults)
     return GoalDocument(
         lines=lines,
         frontmatter=frontmatter.values,
@@ -100,7 +100,7 @@ def read_document(text: str) -> GoalDocument:
         todos=todos,
         refusal=_refusal(lines, faults[0]) if faults else None,
         projection=None if faults else project(frontmatter.values, next_action, todos),
-        problems=tuple(sorted(found, key=lambda problem: (problem.span, problem.code))),
+        problems=find_problems(parts),
     )
 
 
@@ -116,18 +116,9 @@ def read_bytes(data: bytes) -> GoalDocument:
         return read_document(decode_document(data))
     except UnsafeDocument as refusal:
         at = len(data[: refusal.byte_offset].decode("utf-8"))
-        found = problems.problem(refusal.kind, str(refusal), (at, at + 1))
+        found = problem(refusal.kind, str(refusal), (at, at + 1))
         looked_at = read_document(data.decode("utf-8", "replace"))
         return replace(looked_at, refusal=refusal, projection=None, problems=(found,))
-
-
-def _document_problems(
-    lines: Lines, next_action: NextAction, regions: Sequence[Region], todos: Sequence[Todo]
-) -> Iterator[Problem]:
-    yield from problems.next_action_problems(lines, next_action)
-    yield from problems.section_problems(lines, regions, todos)
-    yield from problems.implicit_problems(todos)
-    yield from problems.duplicate_problems(todos)
 
 
 def _refusal(lines: Lines, fault: Fault) -> UnsafeDocument:

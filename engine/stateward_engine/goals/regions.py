@@ -128,6 +128,11 @@ def marker(role: Role, edge: Literal["begin", "end"]) -> str:
     return f"{REGION_MARKER}role={role} {edge} -->"
 
 
+def is_marker(text: str) -> bool:
+    """Whether a line holds the text of a marker, in its place or not."""
+    return REGION_MARKER in text or PROJECTION_MARKER in text
+
+
 def _heading_text(line: str) -> str:
     return line[len(SECTION_START) :].strip()
 

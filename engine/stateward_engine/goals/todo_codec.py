@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
 
 from stateward_engine.goals.compact import compact
 from stateward_engine.goals.fields import REMOVED_POLICIES, Fields, read_field
+from stateward_engine.goals.tokens import is_odd
 from stateward_engine.goals.visible import COMMENT_END, COMMENT_START
 
 if TYPE_CHECKING:
@@ -31,6 +32,8 @@ HEADING: Final = re.compile(r"(?P<marks>#+)\s+(?P<text>.*)", re.DOTALL)
 TOKEN: Final = re.compile(r"(?<!\S)(?P<key>[a-z_][a-z0-9_]*)=(?P<value>[^\s<>]+)")
 FROM_ANGLE_BRACKET: Final = re.compile(r"[<>]\S*")
 METADATA_WORD: Final = "loopx:"
+# May stand first; it is no token, and says what the tokens are about.
+TODO_WORD: Final = "todo"
 
 
 class LineKind(Enum):
@@ -52,10 +55,17 @@ class TaskLine(NamedTuple):
 
 
 class MetadataLine(NamedTuple):
-    """A comment that holds at least one accepted field; it belongs to a row only if it is indented."""
+    """A comment that holds at least one accepted field; it belongs to a row only if it is indented.
+
+    Attributes:
+        fields: What it says.
+        indented: Whether it can belong to a row.
+        odd: Whether a word of it is no token, is not read, is read differently from how it is written, or is repeated.
+    """
 
     fields: Fields
     indented: bool
+    odd: bool
 
 
 class HeadingLine(NamedTuple):
@@ -86,6 +96,7 @@ class Row:
         marker: What stands in its box.
         parts: Text of the task line and of each continuation.
         fields: Accepted metadata; of repeated keys the last.
+        odd: Whether something in its metadata is odd; see `MetadataLine`.
         id_line: Index of the metadata line that gave the id, or `None`.
     """
 
@@ -94,6 +105,7 @@ class Row:
     marker: str
     parts: list[str]
     fields: Fields = field(default_factory=dict)
+    odd: bool = False
     id_line: int | None = None
 
     def text(self) -> str:
@@ -106,6 +118,7 @@ class Row:
         if not isinstance(reading, MetadataLine):
             self.parts.append(text)
             return
+        self.odd = self.odd or reading.odd or not self.fields.keys().isdisjoint(reading.fields)
         self.fields = {**self.fields, **reading.fields} if self.fields else reading.fields
         if "todo_id" in reading.fields:
             self.id_line = index
@@ -137,8 +150,9 @@ def read_line(text: str) -> Reading:
         if CHECKBOX_LIKE.match(head):
             return LineKind.CHECKBOX_LIKE
     elif first == "<":
-        if fields := read_metadata(head):
-            return MetadataLine(fields, text.startswith(INDENT))
+        fields, odd = read_words(head)
+        if fields:
+            return MetadataLine(fields, text.startswith(INDENT), odd)
     elif text[0] == "#" and (heading := HEADING.fullmatch(text)):
         return HeadingLine(len(heading["marks"]), heading["text"].rstrip())
     return LineKind.INDENTED if text.startswith(INDENT) else LineKind.PLAIN
@@ -150,7 +164,6 @@ def _metadata_body(text: str) -> str | None:
     if not (comment.startswith(COMMENT_START) and comment.endswith(COMMENT_END)):
         return None
     body = comment[len(COMMENT_START) : -len(COMMENT_END)].lstrip()
-    # The word `todo` needs no rule of its own: it is no token.
     return body[len(METADATA_WORD) :] if body.startswith(METADATA_WORD) and COMMENT_END not in body else None
 
 
@@ -162,19 +175,29 @@ def read_metadata(text: str) -> dict[str, Json]:
     >>> read_metadata("  <!-- loopx:todo todo_id=todo_abc color=red status=maybe -->")
     {'todo_id': 'todo_abc'}
     """
+    return read_words(text)[0]
+
+
+def read_words(text: str) -> tuple[dict[str, Json], bool]:
+    """Return the accepted fields of a metadata line, and whether anything in it is odd; see `MetadataLine`."""
+    fields: dict[str, Json] = {}
     body = _metadata_body(text)
     if body is None:
-        return {}
-    fields: dict[str, Json] = {}
+        return fields, False
     # `TOKEN` would say the same in twice the time, and most of a document is metadata.
-    words = FROM_ANGLE_BRACKET.sub("", body) if "<" in body or ">" in body else body
-    for word in words.split():
+    odd = "<" in body or ">" in body
+    words = (FROM_ANGLE_BRACKET.sub("", body) if odd else body).split()
+    for word in words[1:] if words[:1] == [TODO_WORD] else words:
         key, _, raw = word.partition("=")
-        if (value := read_field(key, raw)) is not None:
+        value = read_field(key, raw)
+        if value != raw and is_odd(key, raw, value):
+            odd = True
+        if value is not None:
+            odd = odd or key in fields
             fields[key] = value
     if fields.get("continuation_policy") in REMOVED_POLICIES:
         fields.setdefault("removed_continuation_policy", fields.pop("continuation_policy"))
-    return fields
+    return fields, odd
 
 
 def tokens(text: str) -> Iterator[Token]:

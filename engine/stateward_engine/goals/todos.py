@@ -10,7 +10,8 @@ from stateward_engine.goals.compact import clip
 from stateward_engine.goals.fields import Fields, read_field
 from stateward_engine.goals.priority import Priority, read_priority
 from stateward_engine.goals.task_class import infer_task_class
-from stateward_engine.goals.todo_codec import Reading, Row, read_rows, tokens
+from stateward_engine.goals.todo_codec import INDENT, Reading, Row, read_rows, tokens
+from stateward_engine.goals.visible import COMMENT_START
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -39,6 +40,7 @@ class Todo(NamedTuple):
         text: The same, clipped to `TEXT_CHARACTERS_MAX`.
         task_class: Of its metadata, or else inferred.
         fields: The accepted metadata.
+        odd: Whether something about the row may have to be told: its problems are worth looking for.
         span: Where its first line stands.
         extent: Where all of it stands, metadata and continuations included.
         id_line: Offset and text of the metadata line that gave the id, or `None` when the id is generated.
@@ -54,6 +56,7 @@ class Todo(NamedTuple):
     text: str
     task_class: str
     fields: Fields
+    odd: bool
     span: Span
     extent: Span
     id_line: tuple[int, str] | None
@@ -107,6 +110,11 @@ def read_todos(lines: Lines, readings: Sequence[Reading], regions: Iterable[Regi
     return tuple(todos)
 
 
+def box_agrees(marker: str, status: str) -> bool:
+    """Whether a box says the same as a status; an empty one also stands for a blocked row."""
+    return STATUS_OF_MARKER[marker] == status or (status == "blocked" and marker == " ")
+
+
 def generated_id(role: str | None, section: str, ordinal: int, text: str) -> str:
     """Return the id of a row that has none of its own; it changes as soon as any of the four does.
 
@@ -132,17 +140,23 @@ def _todo(lines: Lines, row: Row, region: Region, section: str, ordinal: int) ->
     full_text = row.text()
     text = clip(full_text, TEXT_CHARACTERS_MAX)
     start = lines.starts[row.first]
+    status = fields.get("status") or STATUS_OF_MARKER[row.marker]
     return Todo(
         todo_id=fields.get("todo_id") or generated_id(role, section, ordinal, text),
         role=role,
         region=region,
         source_section=section,
         ordinal=ordinal,
-        status=fields.get("status") or STATUS_OF_MARKER[row.marker],
+        status=status,
         full_text=full_text,
         text=text,
         task_class=fields.get("task_class") or infer_task_class(fields.get("action_kind"), text),
         fields=fields,
+        odd=row.odd
+        or COMMENT_START in full_text
+        or not full_text
+        or not box_agrees(row.marker, status)
+        or lines.texts[row.first].startswith(INDENT),
         span=(start, start + len(lines.texts[row.first])),
         extent=(start, lines.starts[row.last] + len(lines.texts[row.last])),
         id_line=None if row.id_line is None else (lines.starts[row.id_line], lines.texts[row.id_line]),

@@ -1,0 +1,30 @@
+"""All problems of one document, in its order."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from stateward_engine.goals.document_problems import document_problems
+from stateward_engine.goals.line_problems import line_problems
+from stateward_engine.goals.reference_problems import reference_problems
+from stateward_engine.goals.row_problems import row_problems
+from stateward_engine.goals.suppression import unsuppressed
+
+if TYPE_CHECKING:
+    from stateward_engine.goals.parts import Parts
+    from stateward_engine.goals.problems import Problem
+
+
+def find_problems(parts: Parts) -> tuple[Problem, ...]:
+    """Return what is wrong with a document, sorted by place and code.
+
+    Three kinds are looked for apart, because an edit touches them differently: what one row says depends on its own
+    lines, what lies between rows on its section, and the rest on small tables over all rows.
+    Source: goal-documents 1.10 and section 5.
+    """
+    found = [*document_problems(parts), *line_problems(parts), *reference_problems(parts.lines, parts.todos)]
+    for todo in parts.todos:
+        if todo.odd:
+            found += row_problems(parts.lines.text[slice(*todo.extent)], todo.extent[0])
+    kept = unsuppressed(parts.lines, found)
+    return tuple(sorted(kept, key=lambda problem: (problem.span, problem.code)))
