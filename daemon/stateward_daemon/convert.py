@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, Any, cast
 
+from msgspec import UNSET
+
 from stateward_daemon.positions import LineIndex
 from stateward_engine.errors import EngineError, InvalidRequest
 from stateward_engine.state.transition import Repeat
@@ -15,10 +17,10 @@ from stateward_protocol.errors import WireError
 
 if TYPE_CHECKING:
     import logging
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from stateward_engine.goals.document import GoalDocument
-    from stateward_engine.goals.problems import Problem
+    from stateward_engine.goals.problems import Fix, Problem
     from stateward_engine.state.view import Identity, View
     from stateward_engine.store.group import Outcome
     from stateward_engine.store.store import Store
@@ -144,13 +146,18 @@ def projection(document: GoalDocument, *, goal_id: str | None, source_ref: str) 
     return named(document.projection, goal_id=goal_id, source_ref=source_ref)
 
 
-def goal_diagnostics(document: GoalDocument) -> m.GoalDiagnosticsResult:
-    """Return the problems of a document, with places in code points."""
+def goal_diagnostics(document: GoalDocument, problems: Iterable[Problem]) -> m.GoalDiagnosticsResult:
+    """Return problems of a document, with places in code points.
+
+    Args:
+        document: What the text says.
+        problems: Those of its problems that are shown, and what others found in it.
+    """
     index = LineIndex(document.lines.text)
     found = document.projection
     return m.GoalDiagnosticsResult(
         projection_diagnostics=None if found is None else cast("dict[str, Any]", found["diagnostics"]),
-        items=[diagnostic_item(problem, index) for problem in document.problems],
+        items=[diagnostic_item(problem, index) for problem in problems],
     )
 
 
@@ -162,7 +169,13 @@ def diagnostic_item(problem: Problem, index: LineIndex) -> m.DiagnosticItem:
         code=problem.code,
         message=problem.message,
         related=[m.Related(range=code_point_range(span, index), message=text) for span, text in problem.related],
+        fix=UNSET if problem.fix is None else _fix(problem.fix, index),
     )
+
+
+def _fix(fix: Fix, index: LineIndex) -> m.Fix:
+    edits = [m.TextEdit(range=code_point_range(edit.span, index), text=edit.text) for edit in fix.edits]
+    return m.Fix(title=fix.title, safe=fix.safe, edits=edits)
 
 
 def code_point_range(span: tuple[int, int], index: LineIndex) -> m.Range:

@@ -380,14 +380,30 @@ class Related(Result, frozen=True):
     message: str
 
 
+class TextEdit(Result, frozen=True):
+    """The characters of a range, replaced by a text; an empty range inserts."""
+
+    range: Range
+    text: str
+
+
+class Fix(Result, frozen=True):
+    """A mechanical repair: all of its edits, or none. A `safe` one may be made unasked."""
+
+    title: str
+    safe: bool
+    edits: list[TextEdit]
+
+
 class DiagnosticItem(Result, frozen=True):
-    """One problem of a document."""
+    """One problem of a document; `fix` is there when a mechanical repair exists."""
 
     range: Range
     severity: Severity
     code: str
     message: str
     related: list[Related]
+    fix: Fix | UnsetType = UNSET
 
 
 class GoalDiagnosticsResult(Result, frozen=True):

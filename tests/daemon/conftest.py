@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import pytest
 
+from command_line import run
 from private_places import folder, user
 
-__all__ = ["folder", "user"]
+__all__ = ["folder", "run", "user"]
 
 
 @pytest.fixture(autouse=True)

@@ -101,7 +101,7 @@ def in_units(change: dict[str, Any], buffer: Buffer) -> lsp.TextDocumentContentC
 
 
 def found(buffer: Buffer) -> list[lsp.Diagnostic]:
-    return diagnose(buffer.reading(), URI, Client(shows_related=True))
+    return diagnose(buffer.reading(), URI, Client(shows_related=True), {})
 
 
 def codes(buffer: Buffer, severity: str) -> list[Any]:

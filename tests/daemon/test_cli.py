@@ -13,13 +13,9 @@ import pytest
 
 from stand_in import Message, StandIn, attached, lock_file, refusal, result
 from stateward.location import Announcement, log_path
-from stateward_daemon import convert
-from stateward_daemon.cli import main
-from stateward_daemon.cli.linter import count_line
 from stateward_daemon.cli.printing import columns, paint
 from stateward_daemon.cli.verbs import VERBS
 from stateward_protocol import __version__
-from stateward_protocol import messages as m
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -68,23 +64,6 @@ def serve(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[A
 
 def params_of(stand_in: StandIn, method: str) -> Any:
     return next(message["params"] for _, message in stand_in.received if message["method"] == method)
-
-
-class Printed:
-    """What one command printed."""
-
-    def __init__(self, status: int, capsys: pytest.CaptureFixture[str]) -> None:
-        self.status = status
-        self.out, self.err = capsys.readouterr()
-
-    @property
-    def json(self) -> Any:
-        return json.loads(self.out)
-
-
-@pytest.fixture
-def run(capsys: pytest.CaptureFixture[str]) -> Callable[..., Printed]:
-    return lambda *arguments: Printed(main(arguments), capsys)
 
 
 class TestUsage:
@@ -351,7 +330,7 @@ class TestRefusals:
         def fail(*_: object) -> None:
             raise ZeroDivisionError("a secret")
 
-        monkeypatch.setattr("stateward_daemon.cli.goal_verbs.read_bytes", fail)
+        monkeypatch.setattr("stateward_daemon.cli.goal_check.read_bytes", fail)
         ended = run("goal", "check", str(document))
 
         assert ended.status == 3
@@ -484,91 +463,9 @@ def goal(folder: Path) -> Path:
 class TestGoalVerbs:
     """Section 6: they need neither daemon nor store."""
 
-    def test_text_is_that_of_a_linter(self, run: Any, goal: Path) -> None:
-        """A place, a severity, a code; wide characters take two columns, and nothing drives the terminal."""
-        printed = run("goal", "check", str(goal))
-        lines = printed.out.splitlines()
-
-        assert printed.status == 1
-        assert lines[0].startswith(f"{goal}:13:")
-        assert ": error[duplicate_todo_ids] " in lines[0]
-        assert "\x1b" not in printed.out
-        assert printed.err == "2 errors in 1 file\n"
-        noted = [line for line in lines if ": note: " in line]
-        assert len(noted) == 2
-
-    def test_a_mark_stands_below_what_it_marks(self, run: Any, goal: Path) -> None:
-        lines = run("goal", "check", str(goal)).out.splitlines()
-        item = run("goal", "check", str(goal), "--json").json["files"][0]["items"][0]
-        start, end = item["range"]["start"], item["range"]["end"]
-        source = GOAL.splitlines()[start["line"]]
-        marked = source[start["character"] : end["character"] if end["line"] == start["line"] else len(source)]
-
-        assert lines[1] == f"  {source}"
-        assert lines[2] == "  " + " " * columns(source[: start["character"]]) + "^" * columns(marked)
-
-    def test_json_has_the_items_of_the_protocol(self, run: Any, goal: Path) -> None:
-        for arguments in (["--format", "json"], ["--json"]):
-            printed = run("goal", "check", str(goal), *arguments)
-            (file,) = printed.json["files"]
-
-            assert file["path"] == str(goal)
-            assert file["projection_diagnostics"]["errors"][0]["kind"] == "duplicate_todo_ids"
-            assert file["items"][0].keys() == {"range", "severity", "code", "message", "related"}
-            assert printed.err == ""
-
-    def test_a_clean_document_exits_with_0(self, run: Any, goal: Path) -> None:
-        goal.write_text(CLEAN)
-        printed = run("goal", "check", str(goal), "--strict")
-
-        assert (printed.status, printed.out, printed.err) == (0, "", "no problems in 1 file\n")
-
-    @pytest.mark.parametrize(("arguments", "status"), [([], 0), (["--strict"], 1)])
-    def test_an_info_counts_only_when_strict(
-        self, run: Any, goal: Path, monkeypatch: pytest.MonkeyPatch, arguments: list[str], status: int
-    ) -> None:
-        place = m.Position(line=0, character=0)
-        item = m.DiagnosticItem(
-            range=m.Range(start=place, end=place), severity="info", code="nested_todo", message="x", related=[]
-        )
-        found = m.GoalDiagnosticsResult(projection_diagnostics={}, items=[item])
-        monkeypatch.setattr(convert, "goal_diagnostics", lambda _: found)
-
-        assert run("goal", "check", str(goal), *arguments).status == status
-
-    def test_a_refused_document_has_no_projection(self, run: Any, goal: Path) -> None:
-        goal.write_text("---\nnever: closed\n")
-        printed = run("goal", "check", str(goal), "--json")
-
-        assert printed.status == 1
-        assert printed.json["files"][0]["projection_diagnostics"] is None
-        assert "unterminated_frontmatter" in [item["code"] for item in printed.json["files"][0]["items"]]
-
-    def test_a_file_that_is_not_utf8_is_named_by_line_and_column(self, run: Any, goal: Path) -> None:
-        goal.write_bytes("# Ziel\r\n\r\nä: \xe9".encode("latin-1").replace(b"\xe4", "ä".encode()))
-        printed = run("goal", "check", str(goal))
-
-        assert printed.status == 1
-        assert printed.out.startswith(f"{goal}:3:4: error[not_utf8] ")
-
-    def test_patterns_are_expanded_and_several_files_counted(self, run: Any, goal: Path, folder: Path) -> None:
-        (folder / "deep/er").mkdir(parents=True)
-        (folder / "deep/er/ACTIVE_GOAL_STATE.md").write_text(CLEAN)
-        printed = run("goal", "check", f"{folder}/**/ACTIVE_GOAL_STATE.md", "--json")
-
-        paths = [file["path"] for file in printed.json["files"]]
-        assert paths == [str(goal), str(folder / "deep/er/ACTIVE_GOAL_STATE.md")]
-
-    def test_standard_input_is_a_file(self, run: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(GOAL.encode())))
-        printed = run("goal", "check", "-")
-
-        assert printed.out.startswith("-:13:")
-
-    @pytest.mark.parametrize("name", ["nowhere.md", "nowhere*.md", "."])
-    @pytest.mark.parametrize("verb", ["check", "show"])
-    def test_a_file_that_is_not_there_is_a_usage_fault(self, run: Any, verb: str, name: str) -> None:
-        printed = run("goal", verb, name)
+    @pytest.mark.parametrize("name", ["nowhere.md", "."])
+    def test_a_file_that_is_not_there_is_a_usage_fault(self, run: Any, name: str) -> None:
+        printed = run("goal", "show", name)
 
         assert printed.status == 2
         assert name in printed.err
@@ -599,17 +496,6 @@ class TestGoalVerbs:
 
 
 class TestTerminal:
-    @pytest.mark.parametrize(
-        ("severities", "said"),
-        [
-            ([], "no problems in 2 files"),
-            (["error"], "1 error in 2 files"),
-            (["warning", "error", "error", "info", "info"], "2 errors, 1 warning, 2 info in 2 files"),
-        ],
-    )
-    def test_the_closing_line_counts(self, severities: list[str], said: str) -> None:
-        assert count_line(severities, 2) == said
-
     @pytest.mark.parametrize(("text", "width"), [("abc", 3), ("工作", 4), ("é", 1), ("e\N{COMBINING ACUTE ACCENT}", 1)])
     def test_a_character_takes_the_columns_that_terminals_give_it(self, text: str, width: int) -> None:
         assert columns(text) == width

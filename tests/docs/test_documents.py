@@ -12,7 +12,7 @@ import pytest
 from stateward_daemon import handlers
 from stateward_daemon.dispatch import HANDLERS
 from stateward_daemon.settings import ENVIRONMENT_PREFIX, Settings
-from stateward_engine.goals.codes import CODES
+from stateward_engine.goals.codes import CODES, page_of
 from stateward_engine.goals.document import read_document
 from stateward_engine.goals.fields import FIELDS
 from stateward_engine.goals.regions import LEGACY_HEADINGS, STRICT_HEADINGS
@@ -34,11 +34,18 @@ def text_of_all_tests() -> str:
 
 def problems_page() -> str:
     """Return the table of problem codes, as Markdown."""
-    rows = [
-        f"| `{name}` | {code.severity}{', refused' if code.refuses else ''} | {code.meaning} |"
-        for name, code in CODES.items()
-    ]
+    rows = [f"| [`{name}`](problems/{name}.md) | {_gravity(name)} | {code.meaning} |" for name, code in CODES.items()]
     return "\n".join(["| code | severity | meaning |", "|---|---|---|", *rows])
+
+
+def _gravity(code: str) -> str:
+    return CODES[code].severity + (", refused" if CODES[code].refuses else "")
+
+
+def problem_page(code: str) -> str:
+    """Return what a page says of its code before it explains it, as Markdown."""
+    meaning = CODES[code].meaning
+    return f"{_gravity(code).capitalize()}: {meaning}.\nOne of the [problems of goal documents](../goal-documents.md#problems)."
 
 
 def sections_page() -> str:
@@ -60,13 +67,17 @@ def keys_page() -> str:
     return ", ".join(f"`{key}`" for key in FIELDS) + "."
 
 
-@pytest.mark.parametrize("page", [DOCS / "protocol.md", DOCS / "goal-documents.md"], ids=lambda page: page.stem)
+GENERATED_PAGES = [DOCS / "protocol.md", DOCS / "goal-documents.md", *sorted(DOCS.glob("problems/*.md"))]
+
+
+@pytest.mark.parametrize("page", GENERATED_PAGES, ids=lambda page: page.stem)
 def test_golden_parts_of_a_page_are_what_the_tables_say(page: Path) -> None:
     parts = {
         "errors": errors_page,
         "headings": headings_page,
         "keys": keys_page,
         "methods": methods_page,
+        "problem": lambda: problem_page(page.stem),
         "problems": problems_page,
         "sections": sections_page,
     }
@@ -79,7 +90,7 @@ def test_golden_parts_of_a_page_are_what_the_tables_say(page: Path) -> None:
 
 
 def test_every_link_of_a_page_leads_somewhere() -> None:
-    pages = [*ROOT.glob("*.md"), *DOCS.glob("*.md")]
+    pages = [*ROOT.glob("*.md"), *DOCS.rglob("*.md")]
     links = [(page, link) for page in pages for link in LINK.findall(page.read_text(encoding="utf-8"))]
 
     assert [(page.name, link) for page, link in links if not (page.parent / link).exists()] == []
@@ -93,6 +104,11 @@ def test_the_marked_region_of_the_page_is_one() -> None:
     assert document.refusal is None
     assert [(region.role, region.marked) for region in document.regions] == [("agent", True)]
     assert [todo.todo_id for todo in document.todos] == ["todo_rollback"]
+
+
+def test_every_problem_code_has_a_page_under_its_address() -> None:
+    assert {file.stem for file in DOCS.glob("problems/*.md")} == CODES.keys()
+    assert {code: page_of(code).rpartition("/")[2] for code in CODES} == {code: f"{code}.md" for code in CODES}
 
 
 def test_every_problem_code_has_a_test() -> None:

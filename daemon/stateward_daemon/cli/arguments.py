@@ -92,14 +92,34 @@ def add_file(parser: VerbParser) -> None:
 
 def add_goal_check(parser: VerbParser) -> None:
     """Add the documents and how to report on them."""
-    parser.add_argument("files", metavar="FILE|GLOB|-...", nargs="+")
+    parser.add_argument("files", metavar="FILE|DIRECTORY|GLOB|-...", nargs="+")
     parser.add_argument("--strict", action="store_true", help="Exit with 1 on an info, too.")
     parser.add_argument(
         "--format",
-        metavar="text|json",
-        choices=("text", "json"),
+        metavar="text|json|sarif|github",
+        choices=("text", "json", "sarif", "github"),
         default="text",
-        help="Print lines as linters do, or one JSON object.  [default: text]",
+        help="Print lines as linters do, one JSON object, a SARIF log, or workflow commands of GitHub.  "
+        "[default: text]",
+    )
+    mending = parser.add_mutually_exclusive_group()
+    mending.add_argument("--fix", action="store_true", help="Make the safe fixes first, then print what is left.")
+    mending.add_argument("--diff", action="store_true", help="Print what --fix would change, as a patch, and exit.")
+    parser.add_argument(
+        "--stdin-filename", metavar="FILE", help='Name standard input, for its findings and its rules.  [default: "-"]'
+    )
+
+
+def add_goal_new(parser: VerbParser) -> None:
+    """Add where the document comes and what it says."""
+    parser.add_argument("file", metavar="[FILE|DIRECTORY]", nargs="?", default=".")
+    parser.add_argument("--goal-id", metavar="ID", required=True, help="Name the goal.")
+    parser.add_argument("--objective", metavar="TEXT", required=True, help="Say what is to be reached.")
+    parser.add_argument(
+        "--next-action",
+        metavar="TEXT",
+        default="Define the first bounded step.",
+        help='Say what comes first.  [default: "Define the first bounded step."]',
     )
 
 

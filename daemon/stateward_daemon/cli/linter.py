@@ -6,6 +6,8 @@ import re
 import sys
 from typing import TYPE_CHECKING, Final
 
+from msgspec import UNSET
+
 from stateward.printable import printable
 from stateward_daemon.cli.printing import columns, paint
 
@@ -17,6 +19,8 @@ if TYPE_CHECKING:
 # As the engine counts lines, and unlike `str.splitlines`.
 _TERMINATOR: Final = re.compile(r"\r\n?|\n")
 _TAB: Final = "    "
+_BY_US: Final = " (--fix)"
+_COMMANDS: Final = {"error": "error", "warning": "warning", "info": "notice"}
 
 
 def finding_lines(path: str, text: str, items: list[DiagnosticItem]) -> Iterator[str]:
@@ -35,6 +39,30 @@ def finding_lines(path: str, text: str, items: list[DiagnosticItem]) -> Iterator
         for related in item.related:
             word = paint("note:", "note", sys.stdout)
             yield f"{_place(path, related.range)}: {word} {printable(related.message)}"
+        if item.fix is not UNSET:
+            word = paint("fix:", "note", sys.stdout)
+            yield f"  {word} {printable(item.fix.title)}{_BY_US if item.fix.safe else ''}"
+
+
+def github_lines(path: str, items: Sequence[DiagnosticItem]) -> Iterator[str]:
+    """Yield workflow commands, by which GitHub shows findings beside the lines of a change.
+
+    Source: its documentation of workflow commands; the escapes are those of its toolkit.
+    """
+    for item in items:
+        start, end = item.range.start, item.range.end
+        facts = {"file": path, "line": start.line + 1, "endLine": end.line + 1, "title": f"stateward {item.code}"}
+        # Columns of several lines are refused there.
+        if start.line == end.line:
+            facts |= {"col": start.character + 1, "endColumn": end.character + 1}
+        members = ",".join(f"{name}={_escaped(str(fact), ':', ',')}" for name, fact in facts.items())
+        yield f"::{_COMMANDS[item.severity]} {members}::{_escaped(item.message)}"
+
+
+def _escaped(text: str, *others: str) -> str:
+    for character in ("%", "\r", "\n", *others):
+        text = text.replace(character, f"%{ord(character):02X}")
+    return printable(text)
 
 
 def _place(path: str, place: Range) -> str:
@@ -56,12 +84,18 @@ def _shown(text: str) -> str:
     return printable(text.replace("\t", _TAB))
 
 
-def count_line(severities: Sequence[str], file_count: int) -> str:
-    """Return the closing line, such as `1 error, 2 warnings in 3 files`."""
-    files = _counted(file_count, "file")
-    found = [(severities.count(severity), severity) for severity in ("error", "warning", "info")]
-    counts = [_counted(count, severity) for count, severity in found if count]
-    return f"{', '.join(counts) or 'no problems'} in {files}"
+def count_line(items: Sequence[DiagnosticItem], file_count: int, fixed_count: int) -> str:
+    """Return the closing line, such as `1 error, 2 warnings in 3 files; 1 can be fixed with --fix`."""
+    severities = [item.severity for item in items]
+    counts = [_counted(severities.count(severity), severity) for severity in _COMMANDS if severity in severities]
+    fixable_count = sum(item.fix is not UNSET and item.fix.safe for item in items)
+    return "; ".join(
+        [
+            f"{', '.join(counts) or 'no problems'} in {_counted(file_count, 'file')}",
+            *([f"{_counted(fixed_count, 'problem')} fixed"] if fixed_count else []),
+            *([f"{fixable_count} can be fixed with --fix"] if fixable_count else []),
+        ]
+    )
 
 
 def _counted(count: int, noun: str) -> str:

@@ -14,6 +14,7 @@ from stateward_daemon.cli.arguments import (
     add_file,
     add_fork,
     add_goal_check,
+    add_goal_new,
     add_goal_show,
     add_lsp,
     add_patch,
@@ -204,9 +205,10 @@ VERBS: Final[dict[str, Verb]] = {
         ),
         Verb(
             "goal check",
-            "goal_verbs:check",
-            "Check goal documents and print their problems. Exits with 1 on an error or a warning. Needs no daemon "
-            'and no store. Pass "-" to check standard input.',
+            "goal_check:check",
+            "Check goal documents and print their problems. Exits with 1 on an error or a warning, or when --diff has "
+            "something to show. A directory stands for the goal documents below it. Rules are read from stateward.toml "
+            'or pyproject.toml. Needs no daemon and no store. Pass "-" to check standard input.',
             "stateward goal check '**/ACTIVE_GOAL_STATE.md'",
             (add_goal_check, add_json_option),
         ),
@@ -216,6 +218,14 @@ VERBS: Final[dict[str, Verb]] = {
             "Show what a goal document says, as agents read it. Needs no daemon and no store.",
             "stateward goal show ACTIVE_GOAL_STATE.md --json",
             (add_goal_show, add_json_option),
+        ),
+        Verb(
+            "goal new",
+            "goal_new:new",
+            "Create a goal document, ACTIVE_GOAL_STATE.md if a directory is named, and never overwrite one. Needs no "
+            "daemon and no store.",
+            "stateward goal new --goal-id release-2.4 --objective 'Ship release 2.4'",
+            (add_goal_new, add_json_option),
         ),
         Verb(
             "daemon run",

@@ -13,6 +13,9 @@ from typing import Any
 from stateward_daemon.lsp.uris import path_of, uri_of
 from stateward_daemon.positions import Encoding
 
+# Where a client says what it takes of a diagnostic, whether that is pushed to it or asked for.
+_DIAGNOSTICS = ("capabilities.textDocument.publishDiagnostics", "capabilities.textDocument.diagnostic")
+
 
 @dataclass(frozen=True, slots=True)
 class Client:
@@ -28,6 +31,8 @@ class Client:
             A client that asks and cannot be told would never see what others save; it is pushed to like any other.
         reports_files: It can be asked to report changes of files.
         shows_related: It takes places that belong to a diagnostic.
+        shows_pages: It takes the address of a page that explains a diagnostic.
+        shown_tags: The tags of diagnostics that it takes.
         shows_markdown: It takes Markdown in a hover.
         nests_symbols: It takes symbols inside symbols.
     """
@@ -40,6 +45,8 @@ class Client:
     pulls_diagnostics: bool = False
     reports_files: bool = False
     shows_related: bool = False
+    shows_pages: bool = False
+    shown_tags: frozenset[int] = frozenset()
     shows_markdown: bool = False
     nests_symbols: bool = False
 
@@ -53,6 +60,9 @@ def read_client(params: dict[str, Any]) -> Client:
     def can(path: str) -> bool:
         return said(f"capabilities.{path}") is True
 
+    def shows(what: str) -> bool:
+        return any(said(f"{kind}.{what}") is True for kind in _DIAGNOSTICS)
+
     return Client(
         name=_text(said("clientInfo.name")) or "editor",
         version=_text(said("clientInfo.version")),
@@ -62,8 +72,9 @@ def read_client(params: dict[str, Any]) -> Client:
         pulls_diagnostics=isinstance(said("capabilities.textDocument.diagnostic"), dict)
         and can("workspace.diagnostics.refreshSupport"),
         reports_files=can("workspace.didChangeWatchedFiles.dynamicRegistration"),
-        shows_related=can("textDocument.publishDiagnostics.relatedInformation")
-        or can("textDocument.diagnostic.relatedInformation"),
+        shows_related=shows("relatedInformation"),
+        shows_pages=shows("codeDescriptionSupport"),
+        shown_tags=frozenset(tag for kind in _DIAGNOSTICS for tag in _numbers(said(f"{kind}.tagSupport.valueSet"))),
         shows_markdown="markdown" in _list(said("capabilities.textDocument.hover.contentFormat")),
         nests_symbols=can("textDocument.documentSymbol.hierarchicalDocumentSymbolSupport"),
     )
@@ -100,6 +111,10 @@ def _text(value: Any) -> str:  # noqa: ANN401 - any JSON value
 
 def _list(value: Any) -> list[Any]:  # noqa: ANN401 - any JSON value
     return value if isinstance(value, list) else []
+
+
+def _numbers(value: Any) -> list[int]:  # noqa: ANN401 - any JSON value
+    return [number for number in _list(value) if type(number) is int]
 
 
 def _object(value: Any) -> dict[str, Any]:  # noqa: ANN401 - any JSON value

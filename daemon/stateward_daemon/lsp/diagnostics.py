@@ -6,10 +6,14 @@ from typing import TYPE_CHECKING, Final
 
 from lsprotocol import types as lsp
 
+from stateward_engine.goals.codes import page_of
+from stateward_engine.goals.suppression import ruled
+
 if TYPE_CHECKING:
     from stateward_daemon.lsp.client import Client
     from stateward_daemon.lsp.reading import Reading
     from stateward_engine.goals.problems import Problem
+    from stateward_engine.goals.suppression import Rules
 
 SOURCE: Final = "stateward"
 SEVERITIES: Final = {
@@ -17,11 +21,18 @@ SEVERITIES: Final = {
     "warning": lsp.DiagnosticSeverity.Warning,
     "info": lsp.DiagnosticSeverity.Information,
 }
+# What nobody reads is shown faded.
+TAGS: Final = dict.fromkeys(
+    ("unknown_metadata_key", "stray_metadata_text", "repeated_metadata_key", "metadata_not_indented"),
+    (lsp.DiagnosticTag.Unnecessary,),
+)
 
 
-def diagnose(shown: Reading | None, uri: str, client: Client) -> list[lsp.Diagnostic]:
+def diagnose(shown: Reading | None, uri: str, client: Client, rules: Rules) -> list[lsp.Diagnostic]:
     """Return the diagnostics of what is shown under `uri`, none where there is no file."""
-    return [] if shown is None else [_diagnostic(problem, shown, uri, client) for problem in shown.goal.problems]
+    if shown is None:
+        return []
+    return [_diagnostic(problem, shown, uri, client) for problem in ruled(shown.goal.problems, rules)]
 
 
 def _diagnostic(problem: Problem, reading: Reading, uri: str, client: Client) -> lsp.Diagnostic:
@@ -29,11 +40,14 @@ def _diagnostic(problem: Problem, reading: Reading, uri: str, client: Client) ->
         lsp.DiagnosticRelatedInformation(lsp.Location(uri, reading.range(span)), message)
         for span, message in problem.related
     ]
+    tags = [tag for tag in TAGS.get(problem.code, ()) if tag in client.shown_tags]
     return lsp.Diagnostic(
         range=reading.range(problem.span),
         severity=SEVERITIES[problem.severity],
         code=problem.code,
+        code_description=lsp.CodeDescription(page_of(problem.code)) if client.shows_pages else None,
         source=SOURCE,
         message=problem.message,
+        tags=tags or None,
         related_information=related if related and client.shows_related else None,
     )

@@ -22,6 +22,7 @@ from stateward_daemon.lsp.outbox import Outbox
 from stateward_daemon.lsp.reading import Reading, read_file, text_digest
 from stateward_daemon.lsp.uris import goal_path_of
 from stateward_daemon.lsp.wire import open_wire
+from stateward_daemon.rules import rules_mark, rules_or_none
 from stateward_engine.errors import EngineError
 from stateward_protocol.errors import WireError, shortened
 
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
     from stateward_daemon.channel import Channel
     from stateward_daemon.host import Caller
     from stateward_daemon.lsp.buffers import Buffer
+    from stateward_engine.goals.suppression import Rules
 
 # A document of this size, in bytes or characters, takes about 30 ms to read and to answer about. Longer ones are read
 # in a thread, so that other clients do not wait.
@@ -149,10 +151,17 @@ class LspSession:
     def shown_id(self, uri: str) -> str | None:
         """Return a name of what `shown` gives, `None` for nothing; it costs no parsing."""
         buffer = self.buffers.get(uri)
-        if buffer is not None and not buffer.follows_file:
-            return text_digest(buffer.text)
         path = goal_path_of(uri)
-        return None if path is None else self.documents.digest(path)
+        if buffer is not None and not buffer.follows_file:
+            digest: str | None = text_digest(buffer.text)
+        else:
+            digest = None if path is None else self.documents.digest(path)
+        # The same text shows other diagnostics under other rules.
+        return None if digest is None else digest + rules_mark(self.rules(uri))
+
+    def rules(self, uri: str) -> Rules:
+        """Return what the project of a document wants to see of it."""
+        return rules_or_none(goal_path_of(uri), self.log)
 
     def shown_version(self, uri: str) -> int | None:
         """Return the version of the client's text that `shown` is about, or `None` when it is about the file.
@@ -249,7 +258,7 @@ class LspSession:
         """Return the diagnostics of what is shown for `uri`, ready to be sent; in a thread where that takes long."""
         shown = self.shown(uri) if self.looks_after(uri) else None
         version = None if shown is None else shown.version
-        items = diagnose(shown, uri, self.client)
+        items = diagnose(shown, uri, self.client, self.rules(uri))
         params = lsp.PublishDiagnosticsParams(uri, items, version=version)
         body = self._wire.body_of(lsp.TEXT_DOCUMENT_PUBLISH_DIAGNOSTICS, params)
         return _Made(body, version, is_empty=not items)

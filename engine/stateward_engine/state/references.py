@@ -91,7 +91,12 @@ def mentions(text: str) -> list[Path]:
     >>> [path.source for path in mentions("see $cwd.lazy.x[0]. and ($lazy.y) not US$lazy.z or $lazy.z[oops]")]
     ['cwd.lazy.x[0]', 'lazy.y']
     """
-    return [parse(found[1]) for found in _MENTION.finditer(text)] if "$" in text else []
+    return [parse(text[slice(*span)]) for span in mention_spans(text)]
+
+
+def mention_spans(text: str) -> list[tuple[int, int]]:
+    """Return where the addresses stand that a text mentions, without their dollar signs."""
+    return [found.span(1) for found in _MENTION.finditer(text)] if "$" in text else []
 
 
 def address(text: str) -> Path | None:

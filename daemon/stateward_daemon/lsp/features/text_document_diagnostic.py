@@ -20,5 +20,5 @@ def handle(session: LspSession, params: lsp.DocumentDiagnosticParams) -> Report:
     shown_id = session.shown_id(uri)
     if shown_id is not None and shown_id == params.previous_result_id:
         return lsp.RelatedUnchangedDocumentDiagnosticReport(result_id=shown_id)
-    items = diagnose(session.shown(uri), uri, session.client)
+    items = diagnose(session.shown(uri), uri, session.client, session.rules(uri))
     return lsp.RelatedFullDocumentDiagnosticReport(items, result_id=shown_id)

@@ -6,12 +6,15 @@ from typing import TYPE_CHECKING
 
 from lsprotocol import types as lsp
 
+from stateward_engine.goals.suppression import ruled
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from stateward_daemon.lsp.session import LspSession
     from stateward_engine.goals.document import GoalDocument
     from stateward_engine.goals.lines import Span
+    from stateward_engine.goals.suppression import Rules
     from stateward_engine.goals.todos import Todo
 
 
@@ -22,7 +25,10 @@ def handle(session: LspSession, params: lsp.HoverParams) -> lsp.Hover | None:
         return None
     offset = reading.offset(params.position)
     todo = next((todo for todo in reading.goal.todos if _holds(todo.extent, offset)), None)
-    paragraphs = [*([] if todo is None else [_describe(todo)]), *_complaints(reading.goal, offset)]
+    paragraphs = [
+        *([] if todo is None else [_describe(todo)]),
+        *_complaints(reading.goal, offset, session.rules(params.text_document.uri)),
+    ]
     if not paragraphs:
         return None
     kind = lsp.MarkupKind.Markdown if session.client.shows_markdown else lsp.MarkupKind.PlainText
@@ -46,8 +52,8 @@ def _facts(todo: Todo) -> Iterator[tuple[str, object]]:
     yield "id", f"{todo.todo_id}{generated}"
 
 
-def _complaints(goal: GoalDocument, offset: int) -> Iterator[str]:
-    for problem in goal.problems:
+def _complaints(goal: GoalDocument, offset: int, rules: Rules) -> Iterator[str]:
+    for problem in ruled(goal.problems, rules):
         if _holds(problem.span, offset):
             yield f"{problem.severity}: {problem.message} ({problem.code})"
 

@@ -30,5 +30,5 @@ def _report(session: LspSession, uri: str, known_id: str | None) -> Report | Non
         return None if known_id is None else lsp.WorkspaceFullDocumentDiagnosticReport(uri, [])
     if shown_id == known_id:
         return lsp.WorkspaceUnchangedDocumentDiagnosticReport(uri, shown_id, version)
-    items = diagnose(session.shown(uri), uri, session.client)
+    items = diagnose(session.shown(uri), uri, session.client, session.rules(uri))
     return lsp.WorkspaceFullDocumentDiagnosticReport(uri, items, version, result_id=shown_id)

@@ -1,0 +1,137 @@
+"""`goal check`: the linter of goal documents. It needs neither daemon nor store, and only `--fix` writes."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+import msgspec
+
+from stateward_daemon import convert
+from stateward_daemon.cli.goal_files import STANDARD_INPUT, expanded, read_named, replace_file
+from stateward_daemon.cli.linter import count_line, finding_lines, github_lines
+from stateward_daemon.cli.printing import note, show_json
+from stateward_daemon.cli.sarif import sarif_log
+from stateward_daemon.exits import EXIT_FINDINGS, EXIT_OK, UsageFault
+from stateward_daemon.rules import rules_for
+from stateward_engine.goals.document import read_bytes
+from stateward_engine.goals.mending import mend
+from stateward_engine.goals.suppression import Rules, ruled
+from stateward_protocol.errors import WireError
+
+if TYPE_CHECKING:
+    from argparse import Namespace
+    from collections.abc import Sequence
+
+    from stateward_protocol import messages as m
+
+
+class Checked(NamedTuple):
+    """One document and what was found in it.
+
+    Attributes:
+        path: Its name, as it is shown.
+        text: What it says.
+        found: Its problems, with places in code points.
+    """
+
+    path: str
+    text: str
+    found: m.GoalDiagnosticsResult
+
+
+def check(options: Namespace) -> int:
+    """Print the problems of documents; the exit status tells whether any of them counts."""
+    names = expanded(options.files)
+    if options.diff:
+        return _show_differences(names, options.stdin_filename)
+    fixed = _fix(names) if options.fix else 0
+    checked = [_check(name, options.stdin_filename) for name in names]
+    items = [item for document in checked for item in document.found.items]
+    _report(checked, "json" if options.json else options.format)
+    if options.format == "text" and not options.json:
+        note(count_line(items, len(checked), fixed))
+    counting = {"error", "warning", "info"} if options.strict else {"error", "warning"}
+    return EXIT_FINDINGS if any(item.severity in counting for item in items) else EXIT_OK
+
+
+def _check(name: str, stdin_filename: str | None) -> Checked:
+    shown = _shown_name(name, stdin_filename)
+    document = read_bytes(read_named(name))
+    found = convert.goal_diagnostics(document, ruled(document.problems, _rules(shown)))
+    return Checked(shown, document.lines.text, found)
+
+
+def _shown_name(name: str, stdin_filename: str | None) -> str:
+    return stdin_filename or name if name == STANDARD_INPUT else name
+
+
+def _rules(name: str) -> Rules:
+    try:
+        return rules_for(Path(name).absolute())
+    except WireError as error:
+        raise UsageFault(error.message) from None
+
+
+def _report(checked: Sequence[Checked], form: str) -> None:
+    if form == "json":
+        show_json({"files": [{"path": each.path, **msgspec.to_builtins(each.found)} for each in checked]})
+    elif form == "sarif":
+        show_json(sarif_log([(each.path, each.found.items) for each in checked]), indent=2)
+    else:
+        for each in checked:
+            lines = (
+                github_lines(each.path, each.found.items)
+                if form == "github"
+                else finding_lines(each.path, each.text, each.found.items)
+            )
+            for line in lines:
+                # Not `show`: the lines are safe already, and may have color.
+                print(line)
+
+
+# -- mending ---------------------------------------------------------------------------------------------------------
+
+
+def _fix(names: Sequence[str]) -> int:
+    """Make the safe fixes in files, and return how many problems that mended."""
+    if STANDARD_INPUT in names:
+        raise UsageFault("standard input cannot be fixed; --diff shows what would be, and a file can be")
+    count = 0
+    for name in names:
+        rules = _rules(name)
+        fixed: list[int] = []
+
+        def merge(data: bytes, rules: Rules = rules, fixed: list[int] = fixed) -> bytes:
+            text, count = _mended(data, rules)
+            fixed[:] = [count]
+            return text
+
+        replace_file(Path(name), merge)
+        count += sum(fixed)
+    return count
+
+
+def _mended(data: bytes, rules: Rules) -> tuple[bytes, int]:
+    """Return the bytes of a document with its safe fixes, and how many there are; what is no UTF-8 stays."""
+    try:
+        mended = mend(data.decode(), rules)
+    except UnicodeDecodeError:
+        return data, 0
+    return mended.text.encode(), len(mended.fixed)
+
+
+def _show_differences(names: Sequence[str], stdin_filename: str | None) -> int:
+    """Print what `--fix` would change, as a patch."""
+    from stateward_daemon.cli.differences import difference  # noqa: PLC0415 - only this needs it
+
+    differs = False
+    for name in names:
+        shown = _shown_name(name, stdin_filename)
+        data = read_named(name)
+        after, count = _mended(data, _rules(shown))
+        differs = differs or count > 0
+        if count:
+            sys.stdout.write(difference(shown, data.decode(), after.decode(), exact=not sys.stdout.isatty()))
+    return EXIT_FINDINGS if differs else EXIT_OK

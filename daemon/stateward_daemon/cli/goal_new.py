@@ -1,0 +1,35 @@
+"""`goal new`: a first goal document. It needs neither daemon nor store, and overwrites nothing."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from stateward_daemon.cli.goal_files import GOAL_FILE_NAME, create_file
+from stateward_daemon.cli.printing import show, show_json
+from stateward_daemon.exits import EXIT_OK, UsageFault
+from stateward_engine.errors import InvalidRequest
+from stateward_engine.goals.template import new_document
+
+if TYPE_CHECKING:
+    from argparse import Namespace
+
+
+def new(options: Namespace) -> int:
+    """Create a document from the template."""
+    path = Path(options.file)
+    if path.is_dir():
+        path /= GOAL_FILE_NAME
+    now = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+    try:
+        text = new_document(options.goal_id, options.objective, now, options.next_action)
+    except InvalidRequest as fault:
+        wanted = fault.facts.get("wanted")
+        raise UsageFault(f"{fault}; wanted {wanted}" if wanted else str(fault)) from None
+    create_file(path, text.encode())
+    if options.json:
+        show_json({"path": str(path), "goal_id": options.goal_id})
+    else:
+        show(f"created {path}; add the first todo below `## Agent Todo`, and check it with stateward goal check")
+    return EXIT_OK
