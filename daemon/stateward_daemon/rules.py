@@ -1,8 +1,8 @@
 """Rules of a project: which problems of its goal documents are switched off or re-ranked.
 
-They stand in the `rules` table of `stateward.toml`, or in `[tool.stateward.rules]` of `pyproject.toml`: in the directory
-of the document, or else in the nearest one above. The command line and the editors read the same ones. Nothing that guards the daemon is
-read from there: rules decide about words, never about what is done.
+They stand in the `rules` table of `stateward.toml`, or in `[tool.stateward.rules]` of `pyproject.toml`: in the
+directory of the document, or else in the nearest one above. The command line and the editors read the same ones.
+Nothing that guards the daemon is read from there: rules decide about words, never about what is done.
 Source: goal-documents section 5, editors.md section 1.
 """
 

@@ -30,7 +30,9 @@ GOAL = f"""{HEAD}- [ ] 工作 one
 """
 CLEAN = GOAL.replace("two \x1b[31m", "two").replace("todo_dup", "todo_first", 1).replace("todo_dup", "todo_second")
 FIXABLE = f"{HEAD}- [ ] one <!-- loopx:todo todo_id=todo_one -->\n- [ ] two\n"
-FIXED = f"{HEAD}- [ ] one\n  <!-- loopx:todo todo_id=todo_one -->\n- [ ] two\n  <!-- loopx:todo todo_id=todo_b8c0d9001c55 -->\n"
+FIXED = HEAD + (
+    "- [ ] one\n  <!-- loopx:todo todo_id=todo_one -->\n- [ ] two\n  <!-- loopx:todo todo_id=todo_b8c0d9001c55 -->\n"
+)
 INFO = CLEAN.replace("# Goal\n", "# Goal\n\n- [ ] an idea\n")
 PLACE = m.Range(start=m.Position(line=0, character=0), end=m.Position(line=0, character=0))
 

@@ -45,7 +45,8 @@ def _gravity(code: str) -> str:
 def problem_page(code: str) -> str:
     """Return what a page says of its code before it explains it, as Markdown."""
     meaning = CODES[code].meaning
-    return f"{_gravity(code).capitalize()}: {meaning}.\nOne of the [problems of goal documents](../goal-documents.md#problems)."
+    index = "[problems of goal documents](../goal-documents.md#problems)"
+    return f"{_gravity(code).capitalize()}: {meaning}.\nOne of the {index}."
 
 
 def sections_page() -> str:

@@ -3,13 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from difflib import ndiff
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from literate import load_cases
 from stateward_engine.goals.document import GoalDocument, read_document
+from stateward_engine.goals.mending import edited, mend
+from stateward_engine.goals.row_problems import unreadable_guards
+
+if TYPE_CHECKING:
+    from stateward_engine.goals.problems import Problem
 
 View = Callable[[GoalDocument], Any]
 
@@ -38,6 +44,17 @@ def diagnostics(document: GoalDocument) -> Any:
 def repeated_ids(document: GoalDocument) -> Any:
     projection: Any = document.projection
     return projection["diagnostics"]["errors"][0]["todo_ids"]
+
+
+def told(document: GoalDocument) -> list[Problem]:
+    return [problem for problem in document.problems if not problem.code.startswith("missing_")]
+
+
+def fixed_lines(document: GoalDocument) -> list[str]:
+    """Return the lines that the fixes write, each made alone."""
+    text = document.lines.text
+    made = [edited(text, problem.fix.edits) for problem in told(document) if problem.fix]
+    return [line for after in made for line in ndiff(text.splitlines(), after.splitlines()) if line[0] == "+"]
 
 
 # What a page may expect of its document, by name.
@@ -71,6 +88,16 @@ VIEWS: dict[str, View] = {
     "problems": lambda document: [
         [problem.code, problem.severity, line_of(document, problem.span[0])] for problem in document.problems
     ],
+    "told": lambda document: [[problem.code, quoted(document, problem.span)] for problem in told(document)],
+    "related_quotes": lambda document: [
+        [quoted(document, span) for span, _ in problem.related] for problem in told(document)
+    ],
+    "fixes": lambda document: [[problem.fix.title, problem.fix.safe] for problem in told(document) if problem.fix],
+    "fixed_lines": lambda document: [line[2:] for line in fixed_lines(document) if "todo_id=" not in line],
+    "mended": lambda document: mend(document.lines.text, {}).text.split("\n"),
+    "unreadable_guards": lambda document: [
+        unreadable_guards(document.lines.text[slice(*todo.extent)]) for todo in document.todos
+    ],
     "related_lines": lambda document: [
         [line_of(document, span[0]) for span, _ in problem.related] for problem in document.problems
     ],
@@ -81,7 +108,8 @@ VIEWS: dict[str, View] = {
 def test_case(case: dict[str, Any]) -> None:
     """Each page states one part of the contract.
 
-    Rows LX-016, LX-017, LX-019 to LX-033, LX-041 to LX-044, LX-066 to LX-069, LX-071 to LX-073, LX-076 and LX-080.
+    Rows LX-016, LX-017, LX-019 to LX-033, LX-041 to LX-044, LX-066 to LX-069, LX-071 to LX-073, LX-076 and LX-080,
+    and NX-02 and NX-06 of problems beside the diagnostics.
     """
     document = read_document(case["document"])
 

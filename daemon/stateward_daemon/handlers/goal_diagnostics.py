@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 def handle(caller: Caller, params: m.DocumentParams) -> m.GoalDiagnosticsResult:
-    """Answer what an editor shows, with places in code points, and which references the caller's state cannot answer."""
+    """Answer what an editor shows, with places in code points, and which references the caller's state cannot read."""
     document = caller.document(params.path, params.text)
     found = list(document.problems)
     if caller.bound().mode != "off":

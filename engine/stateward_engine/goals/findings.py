@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from bisect import bisect
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from stateward_engine.goals.document_problems import document_problems
@@ -26,5 +28,23 @@ def find_problems(parts: Parts) -> tuple[Problem, ...]:
     for todo in parts.todos:
         if todo.odd:
             found += row_problems(parts.lines.text[slice(*todo.extent)], todo.extent[0])
-    kept = unsuppressed(parts.lines, found)
+    kept = unsuppressed(parts.lines, _cautious(parts, found))
     return tuple(sorted(kept, key=lambda problem: (problem.span, problem.code)))
+
+
+def _cautious(parts: Parts, found: list[Problem]) -> list[Problem]:
+    """Return the problems, and no safe fix that gives an id to a row below which metadata lies that nobody reads.
+
+    That metadata may hold the id which the author has given the row.
+    """
+    lost = [problem.span[0] for problem in found if problem.code in ("metadata_not_indented", "metadata_wrapped")]
+    if not lost:
+        return found
+    starts = [todo.extent[0] for todo in parts.todos]
+    rows = {starts[at - 1] for start in lost if (at := bisect(starts, start))}
+    return [
+        replace(problem, fix=replace(problem.fix, safe=False))
+        if problem.fix and problem.code == "implicit_todo_ids" and problem.span[0] in rows
+        else problem
+        for problem in found
+    ]

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final
 from stateward_engine.goals.conflicts import find_conflicts
 from stateward_engine.goals.problems import Edit, Fix, Problem, problem
 from stateward_engine.goals.regions import SECTION_START, is_marker
-from stateward_engine.goals.row_problems import as_metadata, sounds_like_metadata
+from stateward_engine.goals.row_problems import as_metadata, is_sound, sounds_like_metadata
 from stateward_engine.goals.todo_codec import INDENT, LineKind, MetadataLine, TaskLine, read_metadata
 from stateward_engine.goals.todos import STATUS_OF_MARKER
 from stateward_engine.goals.visible import COMMENT_END, COMMENT_START
@@ -112,7 +112,10 @@ def _surely_meant(parts: Parts, first: int, index: int) -> bool:
 
     That is so when nothing stands in between, and it gives the row no second id.
     """
-    todo_id = read_metadata(as_metadata(_inside(parts, first, index + 1)) or "").get("todo_id")
+    comment = as_metadata(_inside(parts, first, index + 1)) or ""
+    if not is_sound(comment):
+        return False
+    todo_id = read_metadata(comment).get("todo_id")
     for reading in reversed(parts.readings[:first]):
         if isinstance(reading, TaskLine):
             return todo_id is None or all(todo.todo_id != todo_id for todo in parts.todos)

@@ -22,6 +22,7 @@ from stateward_engine.goals.todo_codec import (
     TaskLine,
     read_line,
     read_metadata,
+    read_words,
     tokens,
 )
 from stateward_engine.goals.todos import STATUS_OF_MARKER, box_agrees
@@ -93,10 +94,10 @@ def placed_tokens(text: str, at: int = 0) -> list[Placed]:
     for line in split_lines(text):
         if is_metadata(line.text):
             start, found = at + line.start, list(tokens(line.text))
-            alone = sum(read_field(token.key, token.value) is not None for token in found) == 1
+            read = [token for token in found if read_field(token.key, token.value) is not None]
             for token in found:
                 end = token.at + len(token.key) + 1 + len(token.value)
-                placed.append(Placed(token.key, token.value, (start + token.at, start + end), alone))
+                placed.append(Placed(token.key, token.value, (start + token.at, start + end), read == [token]))
     return placed
 
 
@@ -119,6 +120,12 @@ def sounds_like_metadata(body: str) -> bool:
     """Whether the inside of a comment is meant as metadata: it begins as such, or with a key that there is."""
     start = METADATA_START.match(body)
     return start is not None and (start["key"] is None or start["key"] in FIELDS)
+
+
+def is_sound(comment: str) -> bool:
+    """Whether all of a metadata comment is read as it is written, so that nothing new is wrong once it is read."""
+    fields, odd = read_words(comment)
+    return bool(fields) and not odd
 
 
 def as_metadata(body: str) -> str | None:
@@ -201,9 +208,14 @@ def _stray_words(text: str, at: int) -> Iterator[Problem]:
     for word in WORD.finditer(text, start, inside.end("body")):
         rest = (covered.get(word.start(), word.start()), word.end())
         is_first_word = not run and not covered.keys() & range(start, word.start()) and word[0] == TODO_WORD
-        if rest[0] < rest[1] and not is_first_word:
+        is_stray = rest[0] < rest[1] and not is_first_word
+        if run and not is_stray:
+            yield _stray(text, run, at)
+            run = []
+        if is_stray:
             run.append(rest)
-        elif run and word.start() in covered:
+        # A quotation ends here, and what follows is another matter.
+        if is_stray and word[0].endswith('"'):
             yield _stray(text, run, at)
             run = []
     if run:
@@ -280,7 +292,7 @@ def _misshapen(line: Line, comment: re.Match[str], at: int, newline: str) -> Ite
         return
     message = f"this comment does not begin with `{METADATA_WORD}{TODO_WORD}`, so it is read as text of the row"
     instead = as_metadata(comment["body"])
-    fix = Fix("make it metadata", (Edit(span, instead),), safe=True) if instead else None
+    fix = Fix("make it metadata", (Edit(span, instead),), is_sound(instead)) if instead else None
     yield problem("stray_metadata_text", message, span, fix=fix)
 
 
@@ -295,7 +307,7 @@ def _misplaced(line: Line, comment: re.Match[str], at: int, newline: str) -> Ite
         # A continuation is indented already, and its metadata stands below it.
         below = f"{indent}  {instead}" if line.number == 1 else f"{indent}{instead}"
         edit = Edit((start + len(before), start + len(line.text)), f"{after}{newline}{below}")
-        fix = Fix("move the metadata to a line of its own", (edit,), safe=True)
+        fix = Fix("move the metadata to a line of its own", (edit,), is_sound(instead))
     message = "metadata is read on an indented line of its own; here it is text of the row"
     yield problem("metadata_on_task_line", message, _moved(comment.span(), start), fix=fix)
 
