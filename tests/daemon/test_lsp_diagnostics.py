@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from editor import BAD, DUPLICATES, GOOD, PULLS, Editor, codes, delete, save
+from stateward_engine.goals.codes import page_of
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -79,6 +80,29 @@ class TestPush:
         if related:
             [place] = first["relatedInformation"]
             assert place["location"] == {"uri": goal.as_uri(), "range": second["range"]}
+
+    @pytest.mark.parametrize("takes", [True, False])
+    async def test_pages_and_tags_are_sent_to_those_who_take_them(
+        self, editor: Editor, goal: Path, *, takes: bool
+    ) -> None:
+        """editors.md section 1: `codeDescription.href` is the page of the code; what nobody reads is faded."""
+        odd = GOOD.replace("todo_id=", "color=red todo_id=", 1)
+        tags = {"tagSupport": {"valueSet": [1, 2, 7, "x"]}} if takes else {}
+        editor.initialize({"textDocument": {"publishDiagnostics": {"codeDescriptionSupport": takes, **tags}}})
+        editor.open(goal.as_uri(), odd)
+        [item] = (await editor.next_push(goal.as_uri()))["diagnostics"]
+
+        assert item["code"] == "unknown_metadata_key"
+        assert item.get("codeDescription") == ({"href": page_of("unknown_metadata_key")} if takes else None)
+        assert item.get("tags") == ([1] if takes else None)
+
+    async def test_the_rules_of_the_project_hold(self, editor: Editor, goal: Path) -> None:
+        (goal.parent / "stateward.toml").write_text('rules = { implicit_todo_ids = "error" }')
+        editor.initialize()
+        editor.open(goal.as_uri(), BAD)
+        [item] = (await editor.next_push(goal.as_uri()))["diagnostics"]
+
+        assert (item["code"], item["severity"]) == ("implicit_todo_ids", 1)
 
     async def test_places_are_in_the_units_of_the_client(self, editor: Editor, goal: Path) -> None:
         editor.initialize({"general": {"positionEncodings": ["utf-8"]}})
@@ -246,6 +270,16 @@ class TestPull:
         other = editor.result("textDocument/diagnostic", **document, previousResultId=full["resultId"])
         assert (other["kind"], codes(other)) == ("full", [])
         assert other["resultId"] != full["resultId"]
+
+    async def test_other_rules_make_another_report(self, editor: Editor, goal: Path) -> None:
+        editor.initialize(PULLS)
+        document = {"textDocument": {"uri": goal.as_uri()}}
+        editor.open(goal.as_uri(), BAD)
+        full = editor.result("textDocument/diagnostic", **document)
+        (goal.parent / "stateward.toml").write_text('rules = { implicit_todo_ids = "off" }')
+        again = editor.result("textDocument/diagnostic", **document, previousResultId=full["resultId"])
+
+        assert (codes(full), codes(again)) == (["implicit_todo_ids"], [])
 
     async def test_a_document_that_is_not_open_is_read_from_its_file(self, editor: Editor, goal: Path) -> None:
         save(goal, BAD)
