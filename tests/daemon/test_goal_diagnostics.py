@@ -60,7 +60,7 @@ def test_references_into_the_state_are_those_of_the_caller(client: stateward.Cli
 
     assert [item["range"]["start"]["character"] for item in items] == [25, 80]
     assert "no key plna" in items[0]["message"]
-    assert "is no array" in items[1]["message"]
+    assert "needs an array" in items[1]["message"]
 
 
 def test_in_mode_off_no_state_is_looked_at(client: stateward.Client) -> None:

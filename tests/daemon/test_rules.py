@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import logging
 import os
-from typing import TYPE_CHECKING
+import re
+from pathlib import Path
 
 import pytest
 
 from stateward_daemon.rules import NO_RULES, rules_for, rules_mark, rules_or_none
 from stateward_protocol.errors import WireError
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 OFF = '[rules]\nnested_todo = "off"\n'
 SHARED = '[project]\nname = "x"\n[tool.stateward.rules]\nnested_todo = "error"\n'
@@ -88,3 +86,11 @@ def test_other_rules_have_another_mark() -> None:
 
     assert rules_mark(NO_RULES) == ""
     assert len(marks) == 3
+
+
+def test_the_sample_of_the_page_is_a_file_of_rules(document: Path) -> None:
+    page = (Path(__file__).parent.parent.parent / "docs/goal-documents.md").read_text(encoding="utf-8")
+    [sample] = re.findall(r"^```toml\n(.*?)^```$", page, re.MULTILINE | re.DOTALL)
+    (document.parent / "stateward.toml").write_text(sample)
+
+    assert rules_for(document) == {"todo_outside_region": "off", "implicit_todo_ids": "error"}

@@ -47,8 +47,9 @@ def fits(line: str, printed: str) -> bool:
     return printed.startswith(line.removesuffix("…")) if line.endswith("…") else printed == line
 
 
-def test_the_console_sample_prints_what_it_shows() -> None:
-    (sample,) = blocks(README, "console")
+@pytest.mark.parametrize("page", ["README.md", "docs/goal-documents.md"])
+def test_the_console_sample_of_a_page_prints_what_it_shows(page: str) -> None:
+    (sample,) = blocks((ROOT / page).read_text(encoding="utf-8"), "console")
     _, *turns = re.split(r"^\$ ", sample, flags=re.MULTILINE)
     for turn in turns:
         command, *lines = turn.splitlines()
