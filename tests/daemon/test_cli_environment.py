@@ -55,7 +55,7 @@ class TestStandardOutput:
         (folder / "goal.md").write_text("## Agent Todo\n- [ ] x\n")
         lines = shell("2>&1", "goal", "check", str(folder / "goal.md")).stdout.splitlines()
 
-        assert lines[-1] == "3 warnings in 1 file"
+        assert lines[-1] == "3 warnings in 1 file; 1 can be fixed with --fix"
 
 
 def shell(redirection: str, *arguments: str) -> subprocess.CompletedProcess[str]:
