@@ -101,6 +101,9 @@ def _fix(names: Sequence[str]) -> int:
     count = 0
     for name in names:
         rules = _rules(name)
+        if not _mended(read_named(name), rules)[1]:
+            # Not even looked at by what writes, which also takes no link and no file of somebody else.
+            continue
         fixed: list[int] = []
 
         def merge(data: bytes, rules: Rules = rules, fixed: list[int] = fixed) -> bytes:
@@ -108,7 +111,7 @@ def _fix(names: Sequence[str]) -> int:
             fixed[:] = [count]
             return text
 
-        replace_file(Path(name), merge)
+        replace_file(name, merge)
         count += sum(fixed)
     return count
 

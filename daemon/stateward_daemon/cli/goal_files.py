@@ -6,14 +6,20 @@ import glob
 import os
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, TypeVar
 
+from stateward_daemon.convert import wire_error
 from stateward_daemon.documents import read_file
 from stateward_daemon.exits import UsageFault
+from stateward_engine.errors import NotPublished
+from stateward_engine.store import publish_file as publication
+from stateward_engine.store.publish_file import publish_file
 from stateward_protocol.errors import WireError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
+
+Merged = TypeVar("Merged")
 
 STANDARD_INPUT: Final = "-"
 GOAL_FILE_NAME: Final = "ACTIVE_GOAL_STATE.md"
@@ -68,60 +74,28 @@ def read_named(name: str) -> bytes:
         raise UsageFault(f"{name}: {error.message}") from None
 
 
-def replace_file(path: Path, merge: Callable[[bytes], bytes]) -> None:
-    """Replace a document by what `merge` makes of its bytes, in one moment; equal bytes are not written.
-
-    Mode and name stay. `merge` is called again when somebody writes in between.
+def replace_file(name: str, merge: Callable[[bytes], bytes]) -> None:
+    """Replace a document by what `merge` makes of its bytes; it is called again when somebody writes in between.
 
     Raises:
-        UsageFault: The file cannot be written, or is a link.
+        WireError: `refused`; the document stays as it is.
     """
-    try:
-        while True:
-            before = read_file(path)
-            after = merge(before)
-            if after == before or _replaced(path, before, after):
-                return
-    except OSError as error:
-        raise UsageFault(f"{path} cannot be written: {error.strerror}") from None
+    _published(publish_file, name, merge)
 
 
-def create_file(path: Path, data: bytes) -> None:
-    """Create a document; one that is there already stays as it is.
+def create_file(name: str, data: bytes) -> None:
+    """Create a document.
 
     Raises:
-        WireError: `refused`; something is there.
-        UsageFault: Nothing can be created.
+        WireError: `refused`; one that is there already stays as it is.
     """
+    _published(publication.create_file, name, data)
+
+
+def _published(publish: Callable[[Path, Merged], object], name: str, merged: Merged) -> None:
+    path = Path(name)
     try:
-        # As private as the store; who shares it says so.
-        _write(path, data, 0o600)
-    except FileExistsError:
-        message = "the document is there already, and nothing overwrites it"
-        raise WireError("refused", message, path=str(path), reason_code="document_exists") from None
-    except OSError as error:
-        raise UsageFault(f"{path} cannot be created: {error.strerror}") from None
-
-
-def _replaced(path: Path, before: bytes, after: bytes) -> bool:
-    """Put `after` in the place of `before`; False when the file is no longer that."""
-    if path.is_symlink():
-        raise UsageFault(f"{path} is a link; name the document itself")
-    beside = path.with_name(f".{path.name}.{os.getpid()}.tmp")
-    try:
-        _write(beside, after, path.stat().st_mode & 0o777)
-        beside.chmod(path.stat().st_mode & 0o7777)
-        if read_file(path) != before:
-            return False
-        beside.replace(path)
-    finally:
-        beside.unlink(missing_ok=True)
-    return True
-
-
-def _write(path: Path, data: bytes, mode: int) -> None:
-    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC | os.O_NOFOLLOW, mode)
-    with os.fdopen(descriptor, "wb") as file:
-        file.write(data)
-        file.flush()
-        os.fsync(descriptor)
+        # The directory may be reached by links; the document itself may not be one.
+        publish(Path(os.path.realpath(path.parent)) / path.name, merged)
+    except NotPublished as refusal:
+        raise wire_error(refusal) from None

@@ -27,7 +27,7 @@ def new(options: Namespace) -> int:
     except InvalidRequest as fault:
         wanted = fault.facts.get("wanted")
         raise UsageFault(f"{fault}; wanted {wanted}" if wanted else str(fault)) from None
-    create_file(path, text.encode())
+    create_file(str(path), text.encode())
     if options.json:
         show_json({"path": str(path), "goal_id": options.goal_id})
     else:
