@@ -84,21 +84,22 @@ def row_problems(text: str, at: int) -> Iterator[Problem]:
         elif line.number == 1 or line.text.startswith(INDENT):
             yield from _comment_problems(line, at, lines.terminators[0] or "\n")
     yield from _token_problems(placed)
-    yield from _repeated(placed)
+    yield from _repeated(text, at, placed)
     yield from _status_problem(lines[0], at, placed)
 
 
 def placed_tokens(text: str, at: int = 0) -> list[Placed]:
     """Return the tokens of the metadata lines of a row, in document order; arguments as of `row_problems`."""
-    placed = []
-    for line in split_lines(text):
-        if is_metadata(line.text):
-            start, found = at + line.start, list(tokens(line.text))
-            read = [token for token in found if read_field(token.key, token.value) is not None]
-            for token in found:
-                end = token.at + len(token.key) + 1 + len(token.value)
-                placed.append(Placed(token.key, token.value, (start + token.at, start + end), read == [token]))
-    return placed
+    metadata = (line for line in split_lines(text) if is_metadata(line.text))
+    return [token for line in metadata for token in _placed(line.text, at + line.start)]
+
+
+def _placed(text: str, at: int) -> Iterator[Placed]:
+    """Yield the tokens of a line of metadata that stands at `at`."""
+    found = list(tokens(text))
+    read = [token for token in found if read_field(token.key, token.value) is not None]
+    for token in found:
+        yield Placed(token.key, token.value, (at + token.at, at + token.end), read == [token])
 
 
 def unreadable_guards(text: str) -> list[str]:
@@ -199,11 +200,10 @@ def _nearest_id(written: str) -> str:
 def _stray_words(text: str, at: int) -> Iterator[Problem]:
     """Yield a problem for each run of words in a metadata line that are no tokens."""
     inside = COMMENT.search(text)
-    found = list(tokens(text))
     if inside is None:
         return
     start = text.index(METADATA_WORD) + len(METADATA_WORD)
-    covered = {token.at: token.at + len(token.key) + 1 + len(token.value) for token in found}
+    covered = {token.at: token.end for token in tokens(text)}
     run: list[Span] = []
     for word in WORD.finditer(text, start, inside.end("body")):
         rest = (covered.get(word.start(), word.start()), word.end())
@@ -230,19 +230,16 @@ def _stray(text: str, run: Sequence[Span], at: int) -> Problem:
 
 def _quoted_fix(text: str, first: int, end: int, at: int) -> Fix | None:
     """Return the repair of a quoted value with spaces, whose later words are the run from `first` to `end`."""
-    before = next(
-        (token for token in tokens(text) if token.at + len(token.key) + 1 + len(token.value) == first - 1), None
-    )
+    before = next((token for token in tokens(text) if token.end == first - 1), None)
     if before is None or not before.value.startswith('"') or not text[first:end].endswith('"'):
         return None
-    start = before.at + len(before.key) + 1
-    encoded = "%20".join(text[start:end].strip('"').split())
+    encoded = "%20".join(text[before.value_at : end].strip('"').split())
     if examine(before.key, encoded) is not None:
         return None
-    return Fix("write the quoted value without spaces", (Edit((at + start, at + end), encoded),))
+    return Fix("write the quoted value without spaces", (Edit((at + before.value_at, at + end), encoded),))
 
 
-def _repeated(placed: Iterable[Placed]) -> Iterator[Problem]:
+def _repeated(text: str, at: int, placed: Iterable[Placed]) -> Iterator[Problem]:
     groups: dict[str, list[Placed]] = defaultdict(list)
     for token in placed:
         if token.key in FIELDS:
@@ -253,8 +250,11 @@ def _repeated(placed: Iterable[Placed]) -> Iterator[Problem]:
         for token in group:
             if token is not winner:
                 message = f"{key} stands {len(group)} times in this row, and the last one that can be read counts"
-                edits = (Edit((token.span[0] - 1, token.span[1]), ""),)
-                fix = Fix("remove the value that does not count", edits, safe=token.raw == winner.raw)
+                start, end = token.span
+                # The first token can stand right behind the colon.
+                has_gap = text[start - at - 1].isspace()
+                edit = Edit((start - has_gap, end), "")
+                fix = Fix("remove the value that does not count", (edit,), safe=token.raw == winner.raw)
                 related = [(winner.span, "this one counts")]
                 yield problem("repeated_metadata_key", message, token.span, related, fix=None if token.alone else fix)
 
@@ -270,24 +270,15 @@ def _comment_problems(line: Line, at: int, newline: str) -> Iterator[Problem]:
     for comment in COMMENT.finditer(line.text):
         if sounds_like_metadata(comment["body"]):
             is_own_line = line.number > 1 and comment[0] == line.text.strip()
-            yield from (_misshapen if is_own_line else _misplaced)(line, comment, at, newline)
+            start = at + line.start
+            yield from _misshapen(line, comment, start) if is_own_line else [_misplaced(line, comment, start, newline)]
 
 
-def _misshapen(line: Line, comment: re.Match[str], at: int, newline: str) -> Iterator[Problem]:  # noqa: ARG001 - as _misplaced
+def _misshapen(line: Line, comment: re.Match[str], start: int) -> Iterator[Problem]:
     """Yield what keeps a comment on a line of its own from being metadata."""
-    start = at + line.start
     span = _moved(comment.span(), start)
     if comment["body"].lstrip().startswith(METADATA_WORD):
-        placed = [
-            Placed(
-                token.key,
-                token.value,
-                (start + token.at, start + token.at + len(token.key) + 1 + len(token.value)),
-                True,
-            )
-            for token in tokens(line.text)
-        ]
-        yield from _token_problems(placed)
+        yield from _token_problems(_placed(line.text, start))
         yield from _stray_words(line.text, start)
         return
     message = f"this comment does not begin with `{METADATA_WORD}{TODO_WORD}`, so it is read as text of the row"
@@ -296,9 +287,8 @@ def _misshapen(line: Line, comment: re.Match[str], at: int, newline: str) -> Ite
     yield problem("stray_metadata_text", message, span, fix=fix)
 
 
-def _misplaced(line: Line, comment: re.Match[str], at: int, newline: str) -> Iterator[Problem]:
-    """Yield the problem of a metadata comment behind text, which moves to a line of its own."""
-    start = at + line.start
+def _misplaced(line: Line, comment: re.Match[str], start: int, newline: str) -> Problem:
+    """Return the problem of a metadata comment behind text, which moves to a line of its own."""
     instead = as_metadata(comment["body"])
     fix = None
     if instead:
@@ -309,7 +299,7 @@ def _misplaced(line: Line, comment: re.Match[str], at: int, newline: str) -> Ite
         edit = Edit((start + len(before), start + len(line.text)), f"{after}{newline}{below}")
         fix = Fix("move the metadata to a line of its own", (edit,), is_sound(instead))
     message = "metadata is read on an indented line of its own; here it is text of the row"
-    yield problem("metadata_on_task_line", message, _moved(comment.span(), start), fix=fix)
+    return problem("metadata_on_task_line", message, _moved(comment.span(), start), fix=fix)
 
 
 def _moved(span: Span, by: int) -> Span:

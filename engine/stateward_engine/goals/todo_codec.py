@@ -85,6 +85,16 @@ class Token(NamedTuple):
     value: str
     at: int
 
+    @property
+    def value_at(self) -> int:
+        """Offset of its value in the line."""
+        return self.at + len(self.key) + 1
+
+    @property
+    def end(self) -> int:
+        """Offset behind its value."""
+        return self.value_at + len(self.value)
+
 
 @dataclass(slots=True)
 class Row:

@@ -1,0 +1,49 @@
+"""Fixes at their edges: what is not done unasked, and why."""
+
+from __future__ import annotations
+
+from stateward_engine.goals.document import read_document
+from stateward_engine.goals.mending import mend
+
+
+def test_a_new_id_is_one_that_no_row_has() -> None:
+    rows = "".join(
+        f"- [ ] a\n  <!-- loopx:todo todo_id={name} -->\n" for name in ("todo_aaa", "todo_aaa", "todo_aaa_2")
+    )
+    titles = [problem.fix.title for problem in read_document(f"## Agent Todo\n{rows}").problems if problem.fix]
+
+    assert "give this row the id todo_aaa_3" in titles
+
+
+def test_metadata_that_would_bring_another_problem_is_not_moved_unasked() -> None:
+    text = "## Agent Todo\n- [ ] a <!-- loopx:todo status=open claimed_by=7up -->\n"
+
+    assert "metadata_on_task_line" not in [problem.code for problem in mend(text, {}).fixed]
+    assert read_document(text).problems[-1].code == "metadata_on_task_line"
+
+
+def test_a_fix_that_would_bring_an_error_is_left_out() -> None:
+    """The comment holds the id of another row; the fix beside it is made."""
+    text = (
+        "## Agent Todo\n- [ ] a\n  <!-- loopx:todo todo_id=todo_aaa -->\n"
+        "- [ ] b <!-- loopx:todo todo_id=todo_aaa -->\n- [ ] c <!-- loopx:todo todo_id=todo_ccc -->\n"
+    )
+    mended = mend(text, {})
+
+    assert [problem.code for problem in mended.fixed] == ["metadata_on_task_line"]
+    assert [todo.todo_id_source for todo in read_document(mended.text).todos] == ["metadata", "generated", "metadata"]
+
+
+def test_a_row_gets_an_id_only_when_no_other_fix_is_due() -> None:
+    """Else the row would have the generated id, and lose the one that its author wrote on the next line."""
+    text = "## Agent Todo\n- [ ] a\n<!-- loopx:todo status=open -->\n- [ ] b\n"
+    mended = mend(text, {})
+
+    assert [problem.code for problem in mended.fixed] == ["metadata_not_indented", *["implicit_todo_ids"] * 2]
+    assert mended.text.splitlines()[2].startswith("  <!-- loopx:todo todo_id=todo_")
+
+
+def test_a_token_behind_the_colon_is_removed_without_it() -> None:
+    text = "## Agent Todo\n- [ ] a\n  <!-- loopx:status=open status=open todo_id=todo_aaa -->\n"
+
+    assert mend(text, {}).text == text.replace("status=open status=open", " status=open")
