@@ -23,6 +23,7 @@ from stateward.transport import NOTIFICATIONS_MAX
 from stateward_protocol import messages as m
 from stateward_protocol.errors import WireError
 from stateward_protocol.notices import StateChanged, SubscribeResult, Topic
+from stateward_protocol.store_messages import CompactResult, ResetScopeResult
 
 if TYPE_CHECKING:
     import socket
@@ -210,14 +211,14 @@ class AsyncClient:
 
     async def reset_scope(
         self, scope: m.Owner, *, cwd: str | None = None, session: str | None = None
-    ) -> m.ResetScopeResult:
+    ) -> ResetScopeResult:
         """Give up all that a scope holds, damaged or not; it begins anew and empty."""
         params = {"scope": scope, "cwd": cwd, "session": session}
-        return await self._perform("reset_scope", m.ResetScopeResult, params)
+        return await self._perform("reset_scope", ResetScopeResult, params)
 
-    async def compact(self) -> m.CompactResult:
+    async def compact(self) -> CompactResult:
         """Write what changed into checkpoints and begin a new journal."""
-        return await self._perform("compact", m.CompactResult)
+        return await self._perform("compact", CompactResult)
 
     # -- goal documents --
 

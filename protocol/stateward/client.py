@@ -15,6 +15,7 @@ from stateward.calls import CLIENT_NAME
 from stateward_protocol import messages as m
 from stateward_protocol.errors import WireError
 from stateward_protocol.notices import StateChanged, SubscribeResult, Topic
+from stateward_protocol.store_messages import CompactResult, ResetScopeResult
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -173,14 +174,14 @@ class Client:
 
     # -- the store --
 
-    def reset_scope(self, scope: m.Owner, *, cwd: str | None = None, session: str | None = None) -> m.ResetScopeResult:
+    def reset_scope(self, scope: m.Owner, *, cwd: str | None = None, session: str | None = None) -> ResetScopeResult:
         """Give up all that a scope holds, damaged or not; it begins anew and empty."""
         params = {"scope": scope, "cwd": cwd, "session": session}
-        return self._perform("reset_scope", m.ResetScopeResult, params)
+        return self._perform("reset_scope", ResetScopeResult, params)
 
-    def compact(self) -> m.CompactResult:
+    def compact(self) -> CompactResult:
         """Write what changed into checkpoints and begin a new journal."""
-        return self._perform("compact", m.CompactResult)
+        return self._perform("compact", CompactResult)
 
     # -- goal documents --
 

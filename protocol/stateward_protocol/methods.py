@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from stateward_protocol import messages as m
 from stateward_protocol.notices import SubscribeParams, SubscribeResult
+from stateward_protocol.store_messages import CompactResult, ResetScopeParams, ResetScopeResult
 
 if TYPE_CHECKING:
     from msgspec import Struct
@@ -195,8 +196,8 @@ METHODS: Final[dict[str, Method]] = {
         Method(
             "reset_scope",
             Kind.MAINTENANCE,
-            m.ResetScopeParams,
-            m.ResetScopeResult,
+            ResetScopeParams,
+            ResetScopeResult,
             "Give up all that a scope holds, damaged or not; it begins anew and empty.",
             {"scope": "cwd", "cwd": "/home/ada/project"},
         ),
@@ -204,7 +205,7 @@ METHODS: Final[dict[str, Method]] = {
             "compact",
             Kind.MAINTENANCE,
             m.NoParams,
-            m.CompactResult,
+            CompactResult,
             "Write what changed into checkpoints and begin a new journal, so that the next start is short.",
             {},
         ),

@@ -9,9 +9,9 @@ from stateward_engine.state.commands import ResetScope
 
 if TYPE_CHECKING:
     from stateward_daemon.host import Caller
-    from stateward_protocol import messages as m
+    from stateward_protocol.store_messages import ResetScopeParams
 
 
-def handle(_caller: Caller, params: m.ResetScopeParams) -> ResetScope:
+def handle(_caller: Caller, params: ResetScopeParams) -> ResetScope:
     """Hand the identity of the scope to the writer. It needs no attachment, which a damaged scope would not get."""
     return ResetScope(convert.identity(params.scope, params.cwd, params.session))

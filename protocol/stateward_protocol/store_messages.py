@@ -1,0 +1,40 @@
+"""Params and results of the methods about the store as a whole."""
+
+from __future__ import annotations
+
+from msgspec import UNSET, UnsetType
+
+from stateward_protocol.messages import Owner, Result, SessionId, StrictParams
+
+
+class ResetScopeParams(StrictParams, frozen=True):
+    """Which scope to give up, with what names it: `cwd` as `attach` takes it, and a `session` for that scope.
+
+    The directory need not exist any more.
+    """
+
+    scope: Owner
+    cwd: str | None = None
+    session: SessionId | None = None
+
+
+class Gone(Result, frozen=True):
+    """What was given up: the `file` and `reason` of a damaged scope, the `revision` and `planes` of another one."""
+
+    file: str | UnsetType = UNSET
+    reason: str | UnsetType = UNSET
+    revision: int | UnsetType = UNSET
+    planes: list[str] | UnsetType = UNSET
+
+
+class ResetScopeResult(Result, frozen=True):
+    """Which scope really changed, and what it lost; nothing for one that was never changed."""
+
+    changed: list[Owner]
+    gone: Gone | UnsetType = UNSET
+
+
+class CompactResult(Result, frozen=True):
+    """How many checkpoints were written: one for each stream that changed since its last."""
+
+    streams_written: int
