@@ -16,8 +16,9 @@
     │   ├── StaleBasis            `if_revision` is no longer current
     │   ├── IdempotencyConflict   the same key with another patch
     │   ├── Refused               a decision against it; `reason_code` says which
-    │   │   └── NotPublished      a document that was not written
-    │   │       └── Overtaken     because others write to it; try again
+    │   │   ├── NotPublished      a document that was not written
+    │   │   │   └── Overtaken     because others write to it; try again
+    │   │   └── RenderRejected    records that a document cannot show and give back
     │   ├── TooLarge              a size bound was reached
     │   ├── Busy                  a queue bound was reached; try again
     │   ├── Cancelled             the caller took it back in time
@@ -173,6 +174,22 @@ class Overtaken(NotPublished):
     retryable = True
 
 
+class RenderRejected(Refused):
+    """Records that a goal document cannot show and give back; nothing was rendered.
+
+    Attributes:
+        kind: Which rule is broken, for example `unknown_field`; the fact `reason_code` is the same.
+        todo_id: Of the record, or `None` where it has no valid one or none is meant.
+        field: Name of the field, or `None`.
+    """
+
+    def __init__(
+        self, message: str, *, kind: str, todo_id: str | None = None, field: str | None = None, **facts: Fact | None
+    ) -> None:
+        self.kind, self.todo_id, self.field = kind, todo_id, field
+        super().__init__(message, reason_code=kind, todo_id=todo_id, field=field, **facts)
+
+
 class TooLarge(RequestError):
     """A size bound was reached; the fact `limit` says which."""
 
@@ -193,7 +210,7 @@ class Cancelled(RequestError):
 
 
 class UnsafeDocument(RequestError):
-    """A document that cannot be read without guessing; it stays untouched.
+    """A document that cannot be read, or rendered onto, without guessing; it stays untouched.
 
     Attributes:
         kind: Which rule it breaks, for example `unterminated_frontmatter`.

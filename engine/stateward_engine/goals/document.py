@@ -98,7 +98,7 @@ def read_document(text: str) -> GoalDocument:
         hidden=hidden,
         regions=regions,
         todos=todos,
-        refusal=_refusal(lines, faults[0]) if faults else None,
+        refusal=refusal_at(lines, faults[0]) if faults else None,
         projection=None if faults else project(frontmatter.values, next_action, todos),
         problems=find_problems(parts),
     )
@@ -121,7 +121,8 @@ def read_bytes(data: bytes) -> GoalDocument:
         return replace(looked_at, refusal=refusal, projection=None, problems=(found,))
 
 
-def _refusal(lines: Lines, fault: Fault) -> UnsafeDocument:
+def refusal_at(lines: Lines, fault: Fault) -> UnsafeDocument:
+    """Return the refusal of a document for one fault, with the line and its first byte."""
     # A buffer can hold half a character; it counts as the three bytes that it would take.
     before = lines.text[: lines.starts[fault.at]].encode("utf-8", "surrogatepass")
     return UnsafeDocument(fault.message, kind=fault.kind, line=fault.at + 1, byte_offset=len(before))

@@ -1,0 +1,115 @@
+"""What the renderer owns of a document: its regions by the strict scan. All else is narrative, and stays as it is."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from itertools import chain
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from stateward_engine.goals.document import UNTERMINATED_FRONTMATTER, refusal_at
+from stateward_engine.goals.frontmatter import read_frontmatter
+from stateward_engine.goals.lines import split_lines
+from stateward_engine.goals.regions import Fault, Region, scan_strictly
+from stateward_engine.goals.todo_codec import INDENT, LineKind, TaskLine, read_lines
+from stateward_engine.goals.todos import Todo, read_todos
+from stateward_engine.goals.visible import find_hidden
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from stateward_engine.goals.lines import Lines
+    from stateward_engine.goals.todo_codec import Reading
+
+# What Git writes around the two sides of a conflict. Its line of seven equals signs could as well underline a heading.
+CONFLICT_MARKER: Final = re.compile(r"(?:<{7}|\|{7}|>{7})(?: .*)?", re.DOTALL)
+CONFLICT_STARTS: Final = ("<<<<<<<", "|||||||", ">>>>>>>")
+
+
+class Owned(NamedTuple):
+    """A document that can be rendered onto.
+
+    Attributes:
+        lines: Its text, in lines.
+        regions: In document order, at most one of a role.
+        todos: The rows in them.
+    """
+
+    lines: Lines
+    regions: tuple[Region, ...]
+    todos: tuple[Todo, ...]
+
+    def narrative(self) -> list[str]:
+        """Return the text before, between and after the regions."""
+        text, edges = self.lines.text, [0]
+        for region in self.regions:
+            edges += (self._offset(region.first), self._offset(region.end))
+        edges.append(len(text))
+        return [text[start:end] for start, end in zip(edges[::2], edges[1::2], strict=True)]
+
+    def _offset(self, index: int) -> int:
+        return self.lines.starts[index] if index < len(self.lines) else len(self.lines.text)
+
+
+def read_owned(text: str) -> Owned:
+    """Return what the renderer owns of a text.
+
+    Raises:
+        UnsafeDocument: A replacement would be guessing: the document is damaged, an unresolved merge, without a region,
+            or holds rows that records cannot show.
+
+    Source: goal-documents 4.3.
+    """
+    lines = split_lines(text)
+    frontmatter = read_frontmatter(lines)
+    readings = read_lines(lines, find_hidden(lines, frontmatter))
+    scan = scan_strictly(lines, readings)
+    todos = read_todos(lines, readings, scan.regions)
+    faults = chain(
+        () if frontmatter.closed else (UNTERMINATED_FRONTMATTER,),
+        scan.faults,
+        _conflicts(lines, readings),
+        _nested(lines, readings, scan.regions),
+        _unplaceable(scan.regions),
+        _duplicates(lines, todos),
+    )
+    for fault in faults:
+        raise refusal_at(lines, fault)
+    return Owned(lines, scan.regions, todos)
+
+
+def _conflicts(lines: Lines, readings: Sequence[Reading]) -> Iterator[Fault]:
+    if any(start in lines.text for start in CONFLICT_STARTS):
+        for index, text in enumerate(lines.texts):
+            if readings[index] is not LineKind.HIDDEN and CONFLICT_MARKER.fullmatch(text):
+                message = "an unresolved merge stands here; choose one side, and remove the markers of Git"
+                yield Fault("conflict_marker", index, message)
+
+
+def _nested(lines: Lines, readings: Sequence[Reading], regions: Sequence[Region]) -> Iterator[Fault]:
+    for region in regions:
+        for index in range(region.body, region.body_end):
+            if isinstance(readings[index], TaskLine) and lines.texts[index].startswith(INDENT) and not region.marked:
+                message = "this row stands below another one, which a record cannot say; move it to the margin"
+                yield Fault("nested_todo", index, message)
+
+
+def _unplaceable(regions: Sequence[Region]) -> Iterator[Fault]:
+    if not regions:
+        message = "no todo section is visible, so nobody knows where to render; add `## User Todo` or `## Agent Todo`"
+        yield Fault("no_todo_region", 0, message)
+    counts: Counter[str] = Counter()
+    for region in regions:
+        counts[region.role] += 1
+        if counts[region.role] > 1:
+            message = f"this is another section of role {region.role}; move its rows into the first one"
+            yield Fault("several_regions_of_one_role", region.first, message)
+
+
+def _duplicates(lines: Lines, todos: Sequence[Todo]) -> Iterator[Fault]:
+    counts: Counter[str] = Counter()
+    for todo in todos:
+        counts[todo.todo_id] += 1
+        if counts[todo.todo_id] > 1:
+            message = f"{todo.todo_id} stands on another row, too; give each row an id of its own"
+            yield Fault("duplicate_todo_ids", lines.index_at(todo.span[0]), message)
