@@ -14,6 +14,7 @@ from stateward_engine.state.view import SCOPES, Selection
 from stateward_engine.store.group import Committed
 from stateward_protocol import messages as m
 from stateward_protocol.errors import WireError
+from stateward_protocol.record_messages import GoalRenderResult
 
 if TYPE_CHECKING:
     import logging
@@ -159,6 +160,27 @@ def goal_diagnostics(document: GoalDocument, problems: Iterable[Problem]) -> m.G
         projection_diagnostics=None if found is None else cast("dict[str, Any]", found["diagnostics"]),
         items=[diagnostic_item(problem, index) for problem in problems],
     )
+
+
+def rendering(
+    document: GoalDocument,
+    records: Sequence[Any],
+    provider_revision: str,
+    private_validation: Mapping[str, Any],
+) -> GoalRenderResult:
+    """Return a document with canonical records in place.
+
+    Raises:
+        UnsafeDocument: The document is refused, or cannot take sections without guessing.
+        EngineError: A record or the revision is refused.
+    """
+    if document.refusal is not None:
+        raise document.refusal
+    # Here, because few who read documents render.
+    from stateward_engine.goals.render import render  # noqa: PLC0415
+
+    rendered = render(document.lines.text, records, provider_revision, private_validation)
+    return GoalRenderResult(**rendered._asdict())
 
 
 def diagnostic_item(problem: Problem, index: LineIndex) -> m.DiagnosticItem:

@@ -23,6 +23,7 @@ from stateward.transport import NOTIFICATIONS_MAX
 from stateward_protocol import messages as m
 from stateward_protocol.errors import WireError
 from stateward_protocol.notices import StateChanged, SubscribeResult, Topic
+from stateward_protocol.record_messages import GoalRenderResult
 from stateward_protocol.store_messages import CompactResult, ResetScopeResult
 
 if TYPE_CHECKING:
@@ -245,6 +246,25 @@ class AsyncClient:
         """Read a goal document into its problems."""
         params = {"path": path, "text": text, "goal_id": goal_id, "source_ref": source_ref}
         return await self._perform("goal_diagnostics", m.GoalDiagnosticsResult, params)
+
+    async def goal_render(
+        self,
+        records: Sequence[Mapping[str, Any]],
+        provider_revision: str,
+        *,
+        path: str | None = None,
+        text: str | None = None,
+        private_validation: Mapping[str, Any] | None = None,
+    ) -> GoalRenderResult:
+        """Render canonical records onto a goal document; no file is written."""
+        params = {
+            "records": records,
+            "provider_revision": provider_revision,
+            "path": path,
+            "text": text,
+            "private_validation": private_validation,
+        }
+        return await self._perform("goal_render", GoalRenderResult, params)
 
     # -- life --
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from stateward_protocol import messages as m
 from stateward_protocol.notices import SubscribeParams, SubscribeResult
+from stateward_protocol.record_messages import GoalRenderParams, GoalRenderResult
 from stateward_protocol.store_messages import CompactResult, ResetScopeParams, ResetScopeResult
 
 if TYPE_CHECKING:
@@ -224,6 +225,28 @@ METHODS: Final[dict[str, Method]] = {
             m.GoalDiagnosticsResult,
             "Read a goal document into its problems.",
             {"path": "/home/ada/project/ACTIVE_GOAL_STATE.md"},
+        ),
+        Method(
+            "goal_render",
+            Kind.DOCUMENT,
+            GoalRenderParams,
+            GoalRenderResult,
+            "Render canonical records onto a goal document; no file is written.",
+            {
+                "path": "/home/ada/project/ACTIVE_GOAL_STATE.md",
+                "provider_revision": "file:store-1:42",
+                "records": [
+                    {
+                        "schema_version": "todo_domain_record_v0",
+                        "todo_id": "todo_one",
+                        "role": "agent",
+                        "status": "open",
+                        "done": False,
+                        "text": "[P1] Draft the rollback rehearsal",
+                        "archive_state": "active",
+                    }
+                ],
+            },
         ),
     )
 }

@@ -42,6 +42,17 @@ status: active
   <!-- loopx:todo todo_id=todo_one claimed_by=agent-kite -->
 - [ ] 二 🌊
 """
+RECORD: Final[dict[str, Any]] = {
+    "schema_version": "todo_domain_record_v0",
+    "todo_id": "todo_one",
+    "role": "agent",
+    "status": "done",
+    "done": True,
+    "text": "[P1] One",
+    "archive_state": "active",
+    "claimed_by": "agent-kite",
+    "note": "二 🌊",
+}
 FILLED: Final = ("patch_state", {"patch": {"cwd": {"tactics": {"next": "go"}, "lazy": {"list": [1, {"a": True}]}}}})
 
 # Nothing is sent: what the daemon tells next.
@@ -108,6 +119,13 @@ SCRIPTS: Final[dict[str, list[tuple[str, dict[str, Any]]]]] = {
         ("goal_projection", {"text": "---\n"}),
     ],
     "goal_diagnostics": [("goal_diagnostics", {"text": DOCUMENT}), ("goal_diagnostics", {"path": "relative.md"})],
+    "goal_render": [
+        ("goal_render", {"text": DOCUMENT, "provider_revision": "file:store-1:42", "records": [RECORD]}),
+        (
+            "goal_render",
+            {"text": DOCUMENT, "provider_revision": "file:store-1:42", "records": [RECORD | {"colour": "red"}]},
+        ),
+    ],
 }
 
 

@@ -86,7 +86,7 @@ def add_watch(parser: VerbParser) -> None:
 
 
 def add_file(parser: VerbParser) -> None:
-    """Add the file of states."""
+    """Add the file."""
     parser.add_argument("file", metavar="FILE|-")
 
 
@@ -124,14 +124,26 @@ def add_goal_new(parser: VerbParser) -> None:
 
 
 def add_goal_show(parser: VerbParser) -> None:
-    """Add the document and its names."""
-    parser.add_argument("file", metavar="FILE|-")
+    """Add the names of the document."""
     parser.add_argument("--goal-id", metavar="ID", help="Name the goal in the projection.")
     parser.add_argument(
         "--source-ref",
         metavar="REF",
         default="ACTIVE_GOAL_STATE.md",
         help="Name the document in the projection.  [default: ACTIVE_GOAL_STATE.md]",
+    )
+
+
+def add_goal_render(parser: VerbParser) -> None:
+    """Add the records and their revision."""
+    parser.add_argument(
+        "--records",
+        metavar="FILE|-",
+        required=True,
+        help='JSON: an object with "records", all of the goal, and maybe "private_validation".',
+    )
+    parser.add_argument(
+        "--provider-revision", metavar="REVISION", required=True, help="Name the revision that the records are of."
     )
 
 

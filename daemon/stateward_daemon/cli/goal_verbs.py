@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import sys
 from typing import TYPE_CHECKING, Any
 
+import msgspec
+
 from stateward_daemon import convert
-from stateward_daemon.cli.goal_files import read_named
+from stateward_daemon.cli.given import json_of
+from stateward_daemon.cli.goal_files import STANDARD_INPUT, read_named
 from stateward_daemon.cli.printing import show, show_json
-from stateward_daemon.exits import EXIT_OK
-from stateward_engine.errors import UnsafeDocument
+from stateward_daemon.exits import EXIT_OK, UsageFault
+from stateward_engine.errors import EngineError, UnsafeDocument
 from stateward_engine.goals.document import read_bytes
 
 if TYPE_CHECKING:
@@ -27,6 +31,32 @@ def show_goal(options: Namespace) -> int:
         show_json(projection)
     else:
         show("\n".join(_summary(projection)))
+    return EXIT_OK
+
+
+def render(options: Namespace) -> int:
+    """Print a document with canonical records in place. Its file stays as it is."""
+    if options.file == options.records == STANDARD_INPUT:
+        raise UsageFault("standard input is the document or the records, not both; name a file for one of them")
+    given = json_of(read_named(options.records))
+    fits = isinstance(given, dict) and isinstance(given.get("records"), list)
+    if not fits or not isinstance(given.get("private_validation", {}), dict):
+        raise UsageFault('a file of records is an object with "records", an array, and maybe "private_validation"')
+    try:
+        document = read_bytes(read_named(options.file))
+        rendered = convert.rendering(
+            document, given["records"], options.provider_revision, given.get("private_validation", {})
+        )
+    except EngineError as refusal:
+        raise convert.wire_error(refusal) from None
+    if options.json:
+        show_json(msgspec.to_builtins(rendered))
+    elif sys.stdout.isatty():
+        show(rendered.markdown)
+    else:
+        # Every byte of the document as it would be, for a file or another program.
+        sys.stdout.flush()
+        sys.stdout.buffer.write(rendered.markdown.encode())
     return EXIT_OK
 
 

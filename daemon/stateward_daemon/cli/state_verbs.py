@@ -12,11 +12,10 @@ from typing import TYPE_CHECKING, Any, Final
 import msgspec
 
 from stateward.printable import printable
+from stateward_daemon.cli.given import json_of
 from stateward_daemon.cli.printing import extent, health_word, note, show, show_json, show_table
 from stateward_daemon.cli.reach import open_client
 from stateward_daemon.exits import EXIT_OK, UsageFault
-from stateward_protocol.errors import WireError
-from stateward_protocol.strict_json import Unsendable, decode
 
 if TYPE_CHECKING:
     from argparse import Namespace
@@ -50,7 +49,7 @@ def read(options: Namespace) -> int:
 def patch(options: Namespace) -> int:
     """Merge a patch; print which scopes changed, and what the patch alone does not say."""
     body = sys.stdin.buffer.read() if options.patch == "-" else os.fsencode(options.patch)
-    content = _json_of(body)
+    content = json_of(body, fault="invalid_patch")
     with open_client(options, changes=True) as client:
         receipt = client.patch_state(content, idempotency_key=options.idempotency_key, if_revision=options.if_revision)
     _show_changed(receipt, options)
@@ -169,7 +168,7 @@ def import_(options: Namespace) -> int:
             body = file.read()
     except OSError as error:
         raise UsageFault(f"{options.file} cannot be read ({error.strerror})") from None
-    states = _json_of(body)
+    states = json_of(body, fault="invalid_patch")
     if not isinstance(states, dict) or not isinstance(states.get("scopes"), dict):
         raise UsageFault('a file to import is an object with "scopes", as stateward export writes it')
     with open_client(options, changes=True) as client:
@@ -178,29 +177,6 @@ def import_(options: Namespace) -> int:
 
 
 # -- shared ----------------------------------------------------------------------------------------------------------
-
-
-def _json_of(body: bytes) -> Any:  # noqa: ANN401 - any JSON value
-    """Return the JSON value that the user gave, read as strictly as the wire reads it."""
-    try:
-        return decode(body)
-    except Unsendable as fault:
-        raise WireError("invalid_patch", f"{fault.what} cannot be sent as JSON; replace it", path=fault.path) from None
-    except WireError as error:
-        raise UsageFault(_complaint(body, error.message)) from None
-
-
-def _complaint(body: bytes, message: str) -> str:
-    """Return why `body` is no JSON; the reader of the wire speaks of frames, and here it was an argument or a file."""
-    text = body.decode("utf-8", "replace")
-    try:
-        json.loads(text)
-    except json.JSONDecodeError as fault:
-        if fault.pos >= len(text.rstrip()) or fault.msg.startswith("Unterminated string"):
-            return f"the given JSON ends too early, after {len(text)} characters; send all of it"
-    except RecursionError:
-        pass
-    return message.replace("the frame", "the given text")
 
 
 def _show_changed(receipt: PatchReceipt | ChangedResult, options: Namespace) -> int:

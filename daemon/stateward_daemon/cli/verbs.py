@@ -15,6 +15,7 @@ from stateward_daemon.cli.arguments import (
     add_fork,
     add_goal_check,
     add_goal_new,
+    add_goal_render,
     add_goal_show,
     add_lsp,
     add_patch,
@@ -217,7 +218,15 @@ VERBS: Final[dict[str, Verb]] = {
             "goal_verbs:show_goal",
             "Show what a goal document says, as agents read it. Needs no daemon and no store.",
             "stateward goal show ACTIVE_GOAL_STATE.md --json",
-            (add_goal_show, add_json_option),
+            (add_file, add_goal_show, add_json_option),
+        ),
+        Verb(
+            "goal render",
+            "goal_verbs:render",
+            "Print a goal document with canonical todo records in its sections, and all else as it was. Changes no "
+            "file, and needs no daemon and no store.",
+            "stateward goal render GOAL.md --records all.json --provider-revision r:42",
+            (add_file, add_goal_render, add_json_option),
         ),
         Verb(
             "goal new",
