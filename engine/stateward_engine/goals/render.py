@@ -102,7 +102,7 @@ def render(
         )
     owned = read_owned(source)
     admitted = admit(records, declarations or {})
-    sections = _sections(owned, admitted, provider_revision)
+    sections = sections_of(owned, admitted, provider_revision)
     markdown = _placed(owned, sections)
     prove(owned, sections, markdown)
     return Rendering(
@@ -142,7 +142,7 @@ def prove(owned: Owned, sections: Mapping[Role, Section], markdown: str) -> None
 # -- sections --------------------------------------------------------------------------------------------------------
 
 
-def _sections(owned: Owned, records: Iterable[Record], provider_revision: str) -> dict[Role, Section]:
+def sections_of(owned: Owned, records: Iterable[Record], provider_revision: str) -> dict[Role, Section]:
     """Return the sections to render, in the order of `HEADINGS`.
 
     Source: goal-documents 4.2.
