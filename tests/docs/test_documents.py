@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import json
 import os
 import re
 from pathlib import Path
@@ -13,9 +14,11 @@ from stateward_daemon import handlers
 from stateward_daemon.dispatch import HANDLERS
 from stateward_daemon.settings import ENVIRONMENT_PREFIX, Settings
 from stateward_engine.goals.codes import CODES, page_of
+from stateward_engine.goals.contract import RECORD_FIELDS, WITHOUT_MARKDOWN
 from stateward_engine.goals.document import read_document
 from stateward_engine.goals.fields import FIELDS
 from stateward_engine.goals.regions import LEGACY_HEADINGS, STRICT_HEADINGS
+from stateward_engine.goals.render import render
 from stateward_protocol.errors import CATEGORIES
 from stateward_protocol.messages import StrictParams
 from stateward_protocol.methods import METHODS, Kind
@@ -68,6 +71,11 @@ def keys_page() -> str:
     return ", ".join(f"`{key}`" for key in FIELDS) + "."
 
 
+def unwritten_page() -> str:
+    """Return the fields of a record that a rendering leaves out, as Markdown."""
+    return ", ".join(f"`{field}`" for field in RECORD_FIELDS if field in WITHOUT_MARKDOWN) + "."
+
+
 GENERATED_PAGES = [DOCS / "protocol.md", DOCS / "goal-documents.md", *sorted(DOCS.glob("problems/*.md"))]
 
 
@@ -81,6 +89,7 @@ def test_golden_parts_of_a_page_are_what_the_tables_say(page: Path) -> None:
         "problem": lambda: problem_page(page.stem),
         "problems": problems_page,
         "sections": sections_page,
+        "unwritten": unwritten_page,
     }
     text = page.read_text(encoding="utf-8")
     wanted = GENERATED.sub(lambda match: f"{match[1]}{parts[match[2]]()}\n{match[3]}", text)
@@ -105,6 +114,14 @@ def test_the_marked_region_of_the_page_is_one() -> None:
     assert document.refusal is None
     assert [(region.role, region.marked) for region in document.regions] == [("agent", True)]
     assert [todo.todo_id for todo in document.todos] == ["todo_rollback"]
+
+
+def test_the_rendering_of_the_page_is_one() -> None:
+    text = (DOCS / "goal-documents.md").read_text(encoding="utf-8")
+    (records,) = re.findall(r"```json records\n(.*?)```", text, re.DOTALL)
+    (section,) = re.findall(r"```md marked-record\n(.*?)```", text, re.DOTALL)
+
+    assert section in render("## Agent Todo\n", json.loads(records)["records"], "file:store-1:42").markdown
 
 
 def test_every_problem_code_has_a_page_under_its_address() -> None:

@@ -16,6 +16,7 @@ from stateward_daemon.cli.given import json_of
 from stateward_daemon.cli.printing import extent, health_word, note, show, show_json, show_table
 from stateward_daemon.cli.reach import open_client
 from stateward_daemon.exits import EXIT_OK, UsageFault
+from stateward_protocol.errors import WireError
 
 if TYPE_CHECKING:
     from argparse import Namespace
