@@ -25,8 +25,8 @@ import pytest
 ROOT: Final = Path(__file__).parent.parent
 # What pytest says when tests ran and some failed; other statuses are mistakes of the table.
 TESTS_FAILED: Final = 1
-# The plugins are imported already, and need no rewritten asserts.
-OPTIONS: Final = ("-qx", "-p", "no:cacheprovider", "-W", "ignore::pytest.PytestAssertRewriteWarning")
+# Nobody reads what a failing assert compared, and to rewrite asserts takes most of the time.
+OPTIONS: Final = ("-qx", "-p", "no:cacheprovider", "--assert=plain")
 
 
 class Fault(NamedTuple):
