@@ -2,23 +2,28 @@
 
 from __future__ import annotations
 
-from msgspec import field
+from typing import Annotated, Any, TypeAlias
 
-from stateward_protocol.messages import JsonValue, Params, Result
+from msgspec import Meta, field
+
+from stateward_protocol.messages import Params, Result
+
+Record: TypeAlias = Annotated[Any, Meta(description="canonical records")]
+Declarations: TypeAlias = Annotated[dict[str, Any], Meta(description="declarations by todo id")]
 
 
 class GoalRenderParams(Params, frozen=True):
     """What to render: all canonical records of a goal, onto the file at `path` or onto `text`.
 
-    `provider_revision` is the revision that they are of, a word of letters, digits and `_ . : -`.
+    `provider_revision` is the revision that they are of, a word of letters, digits and `_.:-`.
     `private_validation` has the validation declarations of todos that require one, by todo id.
     """
 
-    records: list[JsonValue]
+    records: list[Record]
     provider_revision: str
     path: str | None = None
     text: str | None = None
-    private_validation: dict[str, JsonValue] = field(default_factory=dict)
+    private_validation: Declarations = field(default_factory=dict)
 
 
 class GoalRenderResult(Result, frozen=True):
