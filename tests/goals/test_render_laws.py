@@ -242,6 +242,14 @@ class TestBytes:
         check_bytes((mark + filler + text, mark + filler + kept), [records])
 
 
+# What readers say of metadata that they take otherwise than it is written.
+MISREAD = {
+    *("implicit_todo_ids", "duplicate_todo_ids", "invalid_todo_id", "invalid_metadata_value", "normalised_value"),
+    *("unknown_metadata_key", "repeated_metadata_key", "stray_metadata_text", "marker_status_conflict"),
+    *("not_a_todo_marker", "empty_todo_text", "metadata_not_indented", "metadata_wrapped", "nested_todo"),
+}
+
+
 class TestParity:
     """What is rendered reads as its records (LX-061, LX-063, LX-077, LX-080, LX-088, LX-118)."""
 
@@ -264,7 +272,7 @@ class TestParity:
         document = read_document(rendered(f"---\nstatus: active\n---\n{SECTIONS}", records).markdown)
 
         assert document.refusal is None
-        assert {problem.code for problem in document.problems} <= {"missing_todo_sections"}
+        assert not MISREAD & {problem.code for problem in document.problems}
         assert {todo.todo_id for todo in document.todos} == {one["todo_id"] for one in records}
 
     @law_of_records

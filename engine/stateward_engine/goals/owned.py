@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from itertools import chain
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
+from stateward_engine.goals.conflicts import find_conflicts
 from stateward_engine.goals.document import UNTERMINATED_FRONTMATTER, refusal_at
 from stateward_engine.goals.frontmatter import read_frontmatter
 from stateward_engine.goals.lines import split_lines
 from stateward_engine.goals.regions import Fault, Region, scan_strictly
-from stateward_engine.goals.todo_codec import INDENT, LineKind, TaskLine, read_lines
+from stateward_engine.goals.todo_codec import INDENT, TaskLine, read_lines
 from stateward_engine.goals.todos import Todo, read_todos
 from stateward_engine.goals.visible import find_hidden
 
@@ -20,10 +20,6 @@ if TYPE_CHECKING:
 
     from stateward_engine.goals.lines import Lines
     from stateward_engine.goals.todo_codec import Reading
-
-# What Git writes around the two sides of a conflict. Its line of seven equals signs could as well underline a heading.
-CONFLICT_MARKER: Final = re.compile(r"(?:<{7}|\|{7}|>{7})(?: .*)?", re.DOTALL)
-CONFLICT_STARTS: Final = ("<<<<<<<", "|||||||", ">>>>>>>")
 
 
 class Owned(NamedTuple):
@@ -79,11 +75,9 @@ def read_owned(text: str) -> Owned:
 
 
 def _conflicts(lines: Lines, readings: Sequence[Reading]) -> Iterator[Fault]:
-    if any(start in lines.text for start in CONFLICT_STARTS):
-        for index, text in enumerate(lines.texts):
-            if readings[index] is not LineKind.HIDDEN and CONFLICT_MARKER.fullmatch(text):
-                message = "an unresolved merge stands here; choose one side, and remove the markers of Git"
-                yield Fault("conflict_marker", index, message)
+    for conflict in find_conflicts(lines, readings):
+        message = "an unresolved merge stands here; choose one side, and remove the markers of Git"
+        yield Fault("conflict_marker", conflict.markers[0], message)
 
 
 def _nested(lines: Lines, readings: Sequence[Reading], regions: Sequence[Region]) -> Iterator[Fault]:
