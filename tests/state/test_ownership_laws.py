@@ -37,13 +37,8 @@ addresses = st.builds(
     st.sampled_from(["", "", "", "[0]"]),
 )
 intents = st.dictionaries(names, st.lists(addresses.map(lambda text: {"$ref": text}), max_size=3), max_size=3)
-junk = st.recursive(
-    st.sampled_from(
-        ["lazy.a", "cwd.lazy", "cwd.lazy.a", "session.lazy.a", "cwd.lazy.a[0]", "cwd[0].lazy.a", "cwd..", "", 1]
-    ),
-    lambda inner: st.lists(inner, max_size=2) | st.dictionaries(st.sampled_from(["$ref", "a"]), inner, max_size=2),
-    max_leaves=4,
-)
+strings = ["lazy.a", "cwd.lazy", "cwd.lazy.a", "session.lazy.a", "cwd.lazy.a[0]", "cwd[0].lazy.a", "cwd..", "two words"]
+junk = st.lists(st.sampled_from([1, "cwd.lazy.a", [{"$ref": {"$ref": "cwd.lazy.a"}}], *({"$ref": s} for s in strings)]))
 targets = st.dictionaries(names, st.dictionaries(names, st.integers(0, 2), max_size=2) | st.just([1]), max_size=3)
 
 
