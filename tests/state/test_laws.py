@@ -86,6 +86,12 @@ class TestMergeLaws:
 
         assert (after is before) == equal(after, before)
 
+    def test_an_equal_value_is_no_change(self) -> None:
+        """Neither an array that is sent again, nor an empty object over an object."""
+        before: Value = {"tactics": {"l": [1, {"k": 1}], "o": {"k": 1}}}
+
+        assert apply(before, {"tactics": {"l": [1.0, {"k": 1}], "o": {}}}) is before
+
     @searching
     @given(changes())
     def test_arguments_are_never_changed(self, change: tuple[Value, Value]) -> None:
