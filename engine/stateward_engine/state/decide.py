@@ -105,7 +105,10 @@ def _stage(scope: ScopeName, before: Planes, patch: ScopedPatch) -> Stage:
 
     Source: state.md section 9.
     """
-    authored, place = patch.scopes.get(scope, {}), patch.place(scope)
+    authored, place = patch.scopes.get(scope), patch.place(scope)
+    if authored is None:
+        # Most patches are for one scope: what they say nothing of stays as it is.
+        return Stage(before, before, {}, {}, ())
     intents = {name: part for name, part in authored.items() if name == "intents"}
     others = {name: part for name, part in authored.items() if name != "intents"}
     after = apply(before, intents, place)
