@@ -49,9 +49,9 @@ crash: $(VENV)/.ready
 search: $(VENV)/.ready
 	STATEWARD_EXAMPLES=1000 $(BIN)/pytest -q tests/state -m property
 
-## One planted fault for each rule of the state, and the test that must catch it.
+## One planted fault for each rule, and the test that must catch it.
 faults: $(VENV)/.ready
-	$(BIN)/python tests/state/planted_faults.py
+	$(BIN)/python tests/faults.py
 
 ## The editor clients in their real editors.
 editors: $(VENV)/.ready

@@ -1,8 +1,9 @@
 """Plant each fault of a table in a copy of its package, and see that the test it names fails.
 
-    python tests/faults.py TABLE [WORD ...]
+    python tests/faults.py [TABLE ...] [--rule WORD]
 
-With words, only the faults whose rule has them all. A fault is a rule, one text of a source file, what stands there
+By default all tables. With a word, only the faults whose rule has it. A fault is a rule, one text of a source file, what
+stands there
 instead, and the test that must then fail: a node of pytest, or a word of the table's `short` and what stands in the
 brackets behind its node. The tests are run first without any fault, and must pass.
 Exit status 0 when every fault was caught.
@@ -23,6 +24,7 @@ from typing import Final, NamedTuple
 import pytest
 
 ROOT: Final = Path(__file__).parent.parent
+TABLES: Final = sorted((ROOT / "tests").rglob("*faults.toml"))
 # What pytest says when tests ran and some failed; other statuses are mistakes of the table.
 TESTS_FAILED: Final = 1
 # Nobody reads what a failing assert compared, and to rewrite asserts takes most of the time.
@@ -74,6 +76,10 @@ def run(nodes: list[str], packages: str) -> int:
     if child:
         return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
     sys.path.insert(0, packages)
+    # For the processes that a test starts.
+    os.environ["PYTHONPATH"] = packages
+    # A law that fails need not be shrunk.
+    os.environ["STATEWARD_FIRST_EXAMPLE"] = "1"
     sys.dont_write_bytecode = True
     os.chdir(ROOT)
     nothing = os.open(os.devnull, os.O_WRONLY)
@@ -95,10 +101,10 @@ def caught(fault: Fault) -> bool:
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("table", type=Path)
-    parser.add_argument("words", nargs="*")
+    parser.add_argument("tables", metavar="TABLE", type=Path, nargs="*", default=TABLES)
+    parser.add_argument("--rule", metavar="WORD", default="")
     options = parser.parse_args()
-    faults = [fault for fault in load(options.table) if all(word in fault.rule for word in options.words)]
+    faults = [fault for table in options.tables for fault in load(table) if options.rule in fault.rule]
     problems = [problem for fault in faults if (problem := fault.problem())]
     for plugin in entry_points(group="pytest11"):
         plugin.load()
