@@ -2,10 +2,10 @@
 
     python tests/faults.py [TABLE ...] [--rule WORD]
 
-By default all tables. With a word, only the faults whose rule has it. A fault is a rule, one text of a source file, what
-stands there
-instead, and the test that must then fail: a node of pytest, or a word of the table's `short` and what stands in the
-brackets behind its node. The tests are run first without any fault, and must pass.
+By default all tables. With a word, only the faults whose rule has it.
+A fault is a rule, one text of a source file, what stands there instead, and the test that must then fail: a node of
+pytest, or a word of the table's `short` and what stands in the brackets behind its node. The tests are run first
+without any fault, and must pass.
 Exit status 0 when every fault was caught.
 """
 
