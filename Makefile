@@ -40,9 +40,10 @@ golden: $(VENV)/.ready
 bench: $(VENV)/.ready
 	$(BIN)/python tests/bench/run.py
 
-## The long sweeps: many kills of the daemon under load, and many documents rendered again and again.
+## The long sweeps: many kills of the daemon under load, many edits of goal documents, many documents rendered.
 crash: $(VENV)/.ready
 	STATEWARD_CRASH_KILLS=300 $(BIN)/pytest -q tests/e2e -k kill
+	STATEWARD_GOAL_EDITS=200000 $(BIN)/pytest -q tests/goals/test_rereading.py
 	STATEWARD_GOAL_DOCUMENTS=10000 $(BIN)/pytest -q tests/goals/test_render_laws.py
 
 ## The laws of state with many examples, other ones each time.

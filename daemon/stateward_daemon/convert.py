@@ -154,7 +154,7 @@ def goal_diagnostics(document: GoalDocument, problems: Iterable[Problem]) -> m.G
         document: What the text says.
         problems: Those of its problems that are shown, and what others found in it.
     """
-    index = LineIndex(document.lines.text)
+    index = LineIndex(document.text)
     found = document.projection
     return m.GoalDiagnosticsResult(
         projection_diagnostics=None if found is None else cast("dict[str, Any]", found["diagnostics"]),

@@ -66,6 +66,8 @@ class Documents:
 
     def __init__(self) -> None:
         self._parsed: OrderedDict[bytes, GoalDocument] = OrderedDict()
+        # A file is mostly what it was.
+        self._latest: OrderedDict[Path, GoalDocument] = OrderedDict()
         self._lock = threading.Lock()
 
     def read(self, path: Path) -> GoalDocument:
@@ -74,10 +76,24 @@ class Documents:
         Raises:
             WireError: as `read_file`.
         """
-        return self.parse(read_file(path))
+        data = read_file(path)
+        with self._lock:
+            before = self._latest.get(path)
+        document = self.parse(data, before)
+        with self._lock:
+            self._latest[path] = document
+            self._latest.move_to_end(path)
+            while len(self._latest) > DOCUMENTS_KEPT_MAX:
+                self._latest.popitem(last=False)
+        return document
 
-    def parse(self, data: bytes) -> GoalDocument:
-        """Return the document that these bytes are."""
+    def parse(self, data: bytes, before: GoalDocument | None = None) -> GoalDocument:
+        """Return the document that these bytes are.
+
+        Args:
+            data: The bytes.
+            before: A document of which most may be the same, and then is not read again.
+        """
         # Not at the top: a third of the daemon's start would be spent on it, and many daemons never read a document.
         from stateward_engine.goals.document import read_bytes  # noqa: PLC0415
 
@@ -87,7 +103,7 @@ class Documents:
             if known is not None:
                 self._parsed.move_to_end(digest)
                 return known
-        document = read_bytes(data)
+        document = read_bytes(data, before)
         with self._lock:
             self._parsed[digest] = document
             while len(self._parsed) > DOCUMENTS_KEPT_MAX:

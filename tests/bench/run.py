@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Final
 
 sys.path.insert(0, str(Path(__file__).parent.parent))
 
-from bench import state
+from bench import goals, state
 from bench.measuring import interleaved, p50s, report
 from wire import Daemon, Wire
 
@@ -201,6 +201,7 @@ def main() -> None:
                 daemon.stop()
             print("-- state, most of it lazy")
             state.run(folder, echo_path)
+    goals.main()
 
 
 if __name__ == "__main__":

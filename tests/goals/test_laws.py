@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-from dataclasses import fields
 from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote
 
@@ -12,12 +11,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from readings import everything
 from stateward_engine.errors import UnsafeDocument
 from stateward_engine.goals.codes import CODES
 from stateward_engine.goals.document import GoalDocument, read_document
 from stateward_engine.goals.fields import FIELDS, TODO_ID, decode_value, read_field
+from stateward_engine.goals.items import SHOWN_FIELDS
 from stateward_engine.goals.lines import Span, decode_document, split_lines
-from stateward_engine.goals.projection import SHOWN_FIELDS
 from stateward_engine.goals.todo_codec import read_metadata, tokens
 
 if TYPE_CHECKING:
@@ -65,12 +65,6 @@ def spans(document: GoalDocument) -> Iterator[Span]:
         if todo.id_span:
             yield todo.id_span
     yield from (heading.span for heading in document.headings)
-
-
-def everything(document: GoalDocument) -> dict[str, Any]:
-    """Return all that was read, with a refusal as its facts."""
-    parts = {field.name: getattr(document, field.name) for field in fields(document)}
-    return parts | {"refusal": document.refusal and document.refusal.facts}
 
 
 class TestLines:

@@ -60,7 +60,7 @@ def _check(name: str, stdin_filename: str | None) -> Checked:
     shown = _shown_name(name, stdin_filename)
     document = read_bytes(read_named(name))
     found = convert.goal_diagnostics(document, ruled(document.problems, _rules(shown)))
-    return Checked(shown, document.lines.text, found)
+    return Checked(shown, document.text, found)
 
 
 def _shown_name(name: str, stdin_filename: str | None) -> str:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from lsprotocol import types as lsp
 
 from stateward_daemon.lsp.pieces import Pieces
-from stateward_daemon.lsp.reading import Reading, read_buffer, text_digest
+from stateward_daemon.lsp.reading import Reading, text_digest
 from stateward_engine.goals.document import read_document
 from stateward_engine.goals.lines import BYTE_ORDER_MARK
 
@@ -79,7 +79,9 @@ class Buffer:
         text, version, read = self.text, self.version, self._read
         if read is not None and read[0] is text and read[1].version == version:
             return read[1]
-        reading = read_buffer(read_document(text), self.encoding, version)
+        # After an edit nearly all of the text is what it was, and only the rest is read again.
+        goal = read[1].goal.become(text) if read else read_document(text)
+        reading = Reading(goal, self.encoding, version)
         self._read = (text, reading)
         return reading
 

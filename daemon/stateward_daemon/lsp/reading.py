@@ -2,34 +2,41 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from hashlib import sha256
 from typing import TYPE_CHECKING
 
 from lsprotocol import types as lsp
 
-from stateward_daemon.positions import Encoding, LineIndex
+from stateward_daemon.positions import LineIndex
 
 if TYPE_CHECKING:
+    from stateward_daemon.positions import Encoding
     from stateward_engine.goals.document import GoalDocument
     from stateward_engine.goals.lines import Span
 
 
-@dataclass(frozen=True, slots=True)
 class Reading:
     """A document with its places in the positions of one client.
 
     Attributes:
         goal: What the text says; its spans are code points.
-        index: The lines of the same text.
-        encoding: How the client counts characters.
         version: Of the buffer that was read; `None` for a file, which has none.
     """
 
-    goal: GoalDocument
-    index: LineIndex
-    encoding: Encoding
-    version: int | None
+    def __init__(self, goal: GoalDocument, encoding: Encoding, version: int | None) -> None:
+        """Look at a document.
+
+        Args:
+            goal: The document.
+            encoding: How the client counts characters.
+            version: Of its buffer. Positions in a buffer count every character that the client sent; those in a file do
+                not count a byte-order mark, because editors take it off.
+        """
+        self.goal, self.version = goal, version
+        self._encoding = encoding
+        self._mark = len(goal.layout.mark) if version is None else 0
+        # By passage, so that a place is found without walking through all lines of a long document.
+        self._indices: dict[int, LineIndex] = {}
 
     def range(self, span: Span) -> lsp.Range:
         """Return the range of a span."""
@@ -37,20 +44,24 @@ class Reading:
 
     def offset(self, position: lsp.Position) -> int:
         """Return the code-point offset of a position."""
-        return self.index.offset(position.line, position.character, self.encoding)
+        layout = self.goal.layout
+        passage = layout.passage_of_line(position.line)
+        line = position.line - layout.starts[passage]
+        return self._base(passage) + self._index(passage).offset(line, position.character, self._encoding)
 
     def _position(self, offset: int) -> lsp.Position:
-        return lsp.Position(*self.index.position(offset, self.encoding))
+        passage = self.goal.layout.passage_at(offset)
+        line, character = self._index(passage).position(offset - self._base(passage), self._encoding)
+        return lsp.Position(self.goal.layout.starts[passage] + line, character)
 
+    def _base(self, passage: int) -> int:
+        return self.goal.layout.offsets[passage] if passage else 0
 
-def read_buffer(goal: GoalDocument, encoding: Encoding, version: int) -> Reading:
-    """Return the reading of a buffer: positions count every character that the client sent."""
-    return Reading(goal, LineIndex(goal.lines.text), encoding, version)
-
-
-def read_file(goal: GoalDocument, encoding: Encoding) -> Reading:
-    """Return the reading of a file: positions do not count a byte-order mark, because editors take it off."""
-    return Reading(goal, LineIndex(goal.lines.text, start=len(goal.lines.mark)), encoding, None)
+    def _index(self, passage: int) -> LineIndex:
+        if passage not in self._indices:
+            text = self.goal.layout.text(passage, passage + 1)
+            self._indices[passage] = LineIndex(text, start=0 if passage else self._mark)
+        return self._indices[passage]
 
 
 def text_digest(text: str) -> str:

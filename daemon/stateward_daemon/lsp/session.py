@@ -19,7 +19,7 @@ from stateward_daemon.lsp.diagnostics import diagnose
 from stateward_daemon.lsp.dispatch import FEATURES
 from stateward_daemon.lsp.folders import Folders
 from stateward_daemon.lsp.outbox import Outbox
-from stateward_daemon.lsp.reading import Reading, read_file, text_digest
+from stateward_daemon.lsp.reading import Reading, text_digest
 from stateward_daemon.lsp.uris import goal_path_of
 from stateward_daemon.lsp.wire import open_wire
 from stateward_daemon.rules import rules_mark, rules_or_none
@@ -243,7 +243,7 @@ class LspSession:
 
     def _read_file(self, path: Path) -> Reading | None:
         try:
-            return read_file(self.documents.read(path), self.client.encoding)
+            return Reading(self.documents.read(path), self.client.encoding, None)
         except WireError:
             return None
 

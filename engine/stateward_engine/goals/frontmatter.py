@@ -7,13 +7,13 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
+from stateward_engine.goals.lines import AT_LINE_START, lines_in, split_lines
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from stateward_engine.goals.lines import Lines
-
-OPENING: Final = re.compile(r"---[ \t]*")
-CLOSING: Final = re.compile(r"(?:---|\.\.\.)[ \t]*")
+OPENING: Final = re.compile(r"---[ \t]*(?:\r\n|\n|\r)")
+CLOSING: Final = re.compile(rf"{AT_LINE_START}(?:---|\.\.\.)[ \t]*(?:\r\n|\n|\r|\Z)")
 # JSON can spell half a character, which no UTF-8 answer could carry.
 SURROGATE: Final = re.compile("[\ud800-\udfff]")
 
@@ -24,26 +24,35 @@ class Frontmatter:
 
     Attributes:
         values: Key to value, in document order; empty when there is no block or when it never closes.
-        line_count: Lines of the block, both delimiters included; 0 when it has no end.
+        end: Offset behind the block, both delimiters included; 0 when there is no block or it has no end.
+        line_count: How many lines the block has.
         closed: False when a block opens and never closes, which makes the document unsafe.
     """
 
     values: Mapping[str, str]
+    end: int
     line_count: int
     closed: bool
 
 
-def read_frontmatter(lines: Lines) -> Frontmatter:
+def read_frontmatter(text: str, start: int) -> Frontmatter:
     """Return the frontmatter of a document. One rule serves for reading it and for hiding it.
+
+    Args:
+        text: The document.
+        start: Where its first line begins: behind the byte-order mark, if there is one.
 
     Source: goal-documents 1.1.
     """
-    if not (lines.texts and lines.terminators[0] and OPENING.fullmatch(lines.texts[0])):
-        return Frontmatter({}, 0, closed=True)
-    for index in range(1, len(lines)):
-        if CLOSING.fullmatch(lines.texts[index]):
-            return Frontmatter(_read_values(lines.texts[1:index]), index + 1, closed=True)
-    return Frontmatter({}, 0, closed=False)
+    opening = OPENING.match(text, start)
+    if not opening:
+        return Frontmatter({}, 0, 0, closed=True)
+    closing = CLOSING.search(text, opening.end())
+    if not closing:
+        return Frontmatter({}, 0, 0, closed=False)
+    block = split_lines(text[opening.end() : closing.start()], mark="")
+    line_count = lines_in(text, start, closing.end())
+    return Frontmatter(_read_values(block.texts), closing.end(), line_count, closed=True)
 
 
 def _read_values(texts: Iterable[str]) -> dict[str, str]:

@@ -10,11 +10,11 @@ from itertools import pairwise, takewhile
 from typing import TYPE_CHECKING, Final
 
 from stateward_engine.goals.conflicts import find_conflicts
+from stateward_engine.goals.passages import SECTION_START
 from stateward_engine.goals.problems import Edit, Fix, Problem, problem
-from stateward_engine.goals.regions import SECTION_START, is_marker
+from stateward_engine.goals.regions import is_marker
 from stateward_engine.goals.row_problems import as_metadata, is_sound, sounds_like_metadata
-from stateward_engine.goals.todo_codec import INDENT, LineKind, MetadataLine, TaskLine, read_metadata
-from stateward_engine.goals.todos import STATUS_OF_MARKER
+from stateward_engine.goals.todo_codec import INDENT, STATUS_OF_MARKER, LineKind, MetadataLine, TaskLine, read_metadata
 from stateward_engine.goals.visible import COMMENT_END, COMMENT_START
 
 if TYPE_CHECKING:

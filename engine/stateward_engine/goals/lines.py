@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import accumulate
 from operator import add
 from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
@@ -24,6 +25,10 @@ Span: TypeAlias = tuple[int, int]
 BYTE_ORDER_MARK: Final = "\ufeff"
 # As in LSP, and unlike `str.splitlines`: VT, FF, NEL, U+2028 and their like are whitespace inside a line.
 TERMINATOR: Final = re.compile(r"(\r\n|\n|\r)")
+# For patterns that look for whole lines in a text.
+AT_LINE_START: Final = r"(?<![^\r\n])"
+AT_LINE_END: Final = r"(?![^\r\n])"
+LINE: Final = re.compile(r"([^\r\n]*)(?:\r\n|\n|\r)?")
 
 
 class Line(NamedTuple):
@@ -47,7 +52,7 @@ class Line(NamedTuple):
         return self.start, self.start + len(self.text)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Lines:
     """All lines of a document, as parallel lists: a scan that needs the texts alone does not pay for `Line` objects.
 
@@ -56,14 +61,18 @@ class Lines:
         mark: The byte-order mark in front of the first line, or nothing.
         texts: What each line says.
         terminators: What ends each line.
-        starts: Offset of each line's first character.
     """
 
     text: str
     mark: str
     texts: list[str]
     terminators: list[str]
-    starts: list[int]
+
+    @cached_property
+    def starts(self) -> list[int]:
+        """Offset of each line's first character."""
+        sizes = map(add, map(len, self.texts), map(len, self.terminators))
+        return list(accumulate(sizes, initial=len(self.mark)))[:-1]
 
     def __len__(self) -> int:
         return len(self.texts)
@@ -78,25 +87,42 @@ class Lines:
         """Return where the text of the line at `index` (from 0) stands; an empty document has an empty first line."""
         return self[index].span if self.texts else (len(self.mark), len(self.mark))
 
+    def start(self, index: int) -> int:
+        """Return where the line at `index` (from 0) begins; behind the last line that is the end of the text."""
+        return self.starts[index] if index < len(self.starts) else len(self.text)
+
     def index_at(self, offset: int) -> int:
         """Return the index (from 0) of the line that holds `offset`; the last line also holds what follows it."""
         return max(bisect_right(self.starts, offset) - 1, 0)
 
 
-def split_lines(text: str) -> Lines:
+def mark_of(text: str) -> str:
+    """Return the byte-order mark in front of a document, or nothing."""
+    return BYTE_ORDER_MARK if text.startswith(BYTE_ORDER_MARK) else ""
+
+
+def split_lines(text: str, mark: str | None = None) -> Lines:
     """Return the lines of `text`; mark, texts and terminators joined in order are `text` again.
+
+    Args:
+        text: A document, or a part of one.
+        mark: The byte-order mark in front of it; by default what a document starts with. A part has none.
 
     Source: goal-documents section 0.
     """
-    mark = BYTE_ORDER_MARK if text.startswith(BYTE_ORDER_MARK) else ""
+    mark = mark_of(text) if mark is None else mark
     texts, terminators = _pieces(text[len(mark) :])
     # What follows the last terminator is a line only if there is something.
     if not texts[-1]:
         texts.pop()
         terminators.pop()
-    lengths = map(add, map(len, texts), map(len, terminators))
-    starts = list(accumulate(lengths, initial=len(mark)))[:-1]
-    return Lines(text, mark, texts, terminators, starts)
+    return Lines(text, mark, texts, terminators)
+
+
+def lines_in(text: str, start: int, end: int) -> int:
+    """Return how many lines stand from the start of one up to an offset, an unfinished one included."""
+    count = text.count("\n", start, end) + text.count("\r", start, end) - text.count("\r\n", start, end)
+    return count + (end > start and text[end - 1] not in "\r\n")
 
 
 def _pieces(text: str) -> tuple[list[str], list[str]]:

@@ -42,13 +42,13 @@ def mend(text: str, rules: Rules) -> Mended:
     for _ in range(ROUNDS_MAX):
         due = _due(document, rules)
         for attempt in [due, *([found] for found in due if len(due) > 1)]:
-            after = read_document(edited(document.lines.text, _edits(attempt)))
+            after = read_document(edited(document.text, _edits(attempt)))
             if attempt and _is_harmless(document, after):
                 document, fixed = after, [*fixed, *attempt]
                 break
         else:
             break
-    return Mended(document.lines.text, tuple(fixed))
+    return Mended(document.text, tuple(fixed))
 
 
 def edited(text: str, edits: Iterable[Edit]) -> str:

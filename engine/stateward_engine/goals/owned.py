@@ -7,19 +7,24 @@ from itertools import chain
 from typing import TYPE_CHECKING, NamedTuple
 
 from stateward_engine.goals.conflicts import find_conflicts
-from stateward_engine.goals.document import UNTERMINATED_FRONTMATTER, refusal_at
-from stateward_engine.goals.frontmatter import read_frontmatter
+from stateward_engine.goals.document import (
+    UNTERMINATED_FRONTMATTER,
+    hidden_blocks,
+    place_rows,
+    read_lines,
+    refusal_at,
+)
 from stateward_engine.goals.lines import split_lines
 from stateward_engine.goals.regions import Fault, Region, scan_strictly
-from stateward_engine.goals.todo_codec import INDENT, TaskLine, read_lines
-from stateward_engine.goals.todos import Todo, read_todos
-from stateward_engine.goals.visible import find_hidden
+from stateward_engine.goals.rereading import read_text
+from stateward_engine.goals.todo_codec import INDENT, TaskLine
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from stateward_engine.goals.lines import Lines
     from stateward_engine.goals.todo_codec import Reading
+    from stateward_engine.goals.todos import Todo
 
 
 class Owned(NamedTuple):
@@ -56,13 +61,13 @@ def read_owned(text: str) -> Owned:
 
     Source: goal-documents 4.3.
     """
-    lines = split_lines(text)
-    frontmatter = read_frontmatter(lines)
-    readings = read_lines(lines, find_hidden(lines, frontmatter))
-    scan = scan_strictly(lines, readings)
-    todos = read_todos(lines, readings, scan.regions)
+    read, lines = read_text(text), split_lines(text)
+    layout = read.layout
+    readings = read_lines(lines, hidden_blocks(layout))
+    scan = scan_strictly(layout.passages, layout.starts)
+    todos = tuple(todo for standing in place_rows(layout, scan) for todo in standing.todos())
     faults = chain(
-        () if frontmatter.closed else (UNTERMINATED_FRONTMATTER,),
+        () if read.frontmatter.closed else (UNTERMINATED_FRONTMATTER,),
         scan.faults,
         _conflicts(lines, readings),
         _nested(lines, readings, scan.regions),

@@ -11,16 +11,16 @@ from itertools import zip_longest
 from typing import TYPE_CHECKING, Final, Literal, NamedTuple, TypeAlias
 
 from stateward_engine.goals.lines import split_lines
+from stateward_engine.goals.passages import PROJECTION_MARKER
 from stateward_engine.goals.problems import Problem, problem
 from stateward_engine.goals.reference_problems import value_span
-from stateward_engine.goals.regions import PROJECTION_MARKER, Role
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from stateward_engine.goals.document import GoalDocument
     from stateward_engine.goals.lines import Lines
-    from stateward_engine.goals.regions import Region
+    from stateward_engine.goals.regions import Region, Role
 
 LINEAGE: Final = re.compile(
     rf"{PROJECTION_MARKER}role=(?P<role>user|agent|archive) provider_revision=(?P<revision>[A-Za-z0-9_.:-]+) "

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from stateward_engine.goals.problems import Problem, problem
 from stateward_engine.goals.row_problems import placed_tokens
+from stateward_engine.goals.todos import REFERRING_KEYS, references_in, waiting
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -17,8 +18,6 @@ if TYPE_CHECKING:
     from stateward_engine.goals.lines import Lines, Span
     from stateward_engine.goals.todos import Todo
 
-TODO_DONE: Final = "todo_done:"
-KEYS: Final = ("unblocks_todo_id", "successor_todo_ids", "resume_when", "superseded_by")
 # A cycle is told on each of its rows, and each points at some others.
 RELATED_MAX: Final = 16
 
@@ -34,7 +33,7 @@ class Reference(NamedTuple):
 def reference_problems(lines: Lines, todos: Sequence[Todo]) -> Iterator[Problem]:
     """Yield what is wrong with references between the rows of a document, archived ones included."""
     # Most documents have none, and that is known without looking at their rows.
-    if not any(f"{key}=" in lines.text for key in KEYS):
+    if not any(f"{key}=" in lines.text for key in REFERRING_KEYS):
         return
     references = [reference for todo in todos for reference in references_of(todo)]
     counts = Counter(todo.todo_id for todo in todos)
@@ -49,16 +48,8 @@ def reference_problems(lines: Lines, todos: Sequence[Todo]) -> Iterator[Problem]
 
 def references_of(todo: Todo) -> Iterator[Reference]:
     """Yield the references that a row makes."""
-    for key in KEYS:
-        value = todo.fields.get(key)
-        if value is None:
-            continue
-        if key == "resume_when":
-            if value.startswith(TODO_DONE):
-                yield Reference(todo, key, value.removeprefix(TODO_DONE))
-        else:
-            for target in [value] if isinstance(value, str) else value:
-                yield Reference(todo, key, target)
+    for key, target in references_in(todo.fields):
+        yield Reference(todo, key, target)
 
 
 def value_span(lines: Lines, todo: Todo, key: str) -> Span:
@@ -75,9 +66,8 @@ def _cycles(lines: Lines, references: Iterable[Reference], counts: Mapping[str, 
     waits: dict[str, dict[str, Reference]] = {}
     for reference in references:
         todo, key, target = reference
-        pair = (target, todo.todo_id) if key == "unblocks_todo_id" else (todo.todo_id, target)
-        is_wait = key in ("unblocks_todo_id", "resume_when") and todo.status != "done"
-        if is_wait and all(counts.get(name) == 1 for name in pair):
+        pair = waiting(todo.todo_id, key, target) if todo.status != "done" else None
+        if pair and all(counts.get(name) == 1 for name in pair):
             waits.setdefault(pair[0], {}).setdefault(pair[1], reference)
     for ring in rings({name: list(targets) for name, targets in waits.items()}):
         members = set(ring)

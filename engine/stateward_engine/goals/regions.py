@@ -9,19 +9,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, Literal, NamedTuple, TypeAlias
 
-from stateward_engine.goals.todo_codec import LineKind, MetadataLine, Reading, TaskLine
+from stateward_engine.goals.passages import PROJECTION_MARKER, REGION_MARKER
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Sequence
 
-    from stateward_engine.goals.lines import Lines
-    from stateward_engine.goals.sections import Heading
+    from stateward_engine.goals.passages import Passage
 
 Role: TypeAlias = Literal["user", "agent", "archive"]
-
-SECTION_START: Final = "## "
-REGION_MARKER: Final = "<!-- loopx:todo-region-v0 "
-PROJECTION_MARKER: Final = "<!-- loopx:todo-section-projection-v0 "
 
 STRICT_HEADINGS: Final[dict[str, Role]] = {
     "user todo": "user",
@@ -75,49 +70,73 @@ class Fault(NamedTuple):
     message: str
 
 
+class Extent(NamedTuple):
+    """The passages of one region, by their indices: the region ends in front of the passage at `end`.
+
+    Attributes:
+        first: The passage that its heading begins.
+        body: The first passage that can hold rows.
+        end: The passage behind the last one that can hold rows.
+        cut: How many lines of that last one can; `None` for all.
+    """
+
+    first: int
+    body: int
+    end: int
+    cut: int | None = None
+
+
 class RegionScan(NamedTuple):
-    """Regions in document order, and the faults in the order in which they were found."""
+    """Regions in document order with their passages, and the faults in the order in which they were found."""
 
     regions: tuple[Region, ...]
+    extents: tuple[Extent, ...]
     faults: tuple[Fault, ...]
 
 
-def find_regions(lines: Lines, readings: Sequence[Reading], headings: Iterable[Heading]) -> RegionScan:
+def find_regions(passages: Sequence[Passage], starts: Sequence[int]) -> RegionScan:
     """Return the regions that readers and editors use.
 
     Where any visible marker stands, in its place or not, the strict scan decides: a damaged marked region is never read
     again as an unmarked one. Without a marker every heading that sounds like todos opens a section.
+
+    Args:
+        passages: The whole document.
+        starts: Index of the first line of each passage, and of the line behind the last one.
+
     Source: goal-documents 2.3.
     """
-    # Without the text of a marker no region can be marked, and no rule of the strict scan can be broken.
-    if REGION_MARKER in lines.text:
-        scan = scan_strictly(lines, readings)
-        if scan.faults or any(region.marked for region in scan.regions):
-            return scan
-    return RegionScan(_legacy_regions(lines, headings), ())
+    # Without a visible marker no region can be marked, and no rule of the strict scan can be broken.
+    if any(passage.marker is not None for passage in passages):
+        return scan_strictly(passages, starts)
+    return _legacy_regions(passages, starts)
 
 
-def scan_strictly(lines: Lines, readings: Sequence[Reading]) -> RegionScan:
+def scan_strictly(passages: Sequence[Passage], starts: Sequence[int]) -> RegionScan:
     """Return the marked and unmarked regions below the exact headings, as the renderer owns them, and every fault.
 
+    Arguments as of `find_regions`.
     Source: goal-documents 2.3, strict scan.
     """
     regions: list[Region] = []
+    extents: list[Extent] = []
     faults: list[Fault] = []
     index = 0
-    while index < len(lines):
-        role = _strict_role(lines, readings, index)
+    while index < len(passages):
+        role = STRICT_HEADINGS.get((passages[index].section or "").lower())
         if role is None:
-            if _is_visible_marker(lines, readings, index):
-                faults.append(_orphan(index))
+            if passages[index].marker is not None:
+                faults.append(_orphan(starts[index]))
             index += 1
             continue
-        marked = lines.texts[index + 1 : index + 2] == [marker(role, "begin")]
-        region, found = (_scan_marked if marked else _scan_unmarked)(lines, readings, index, role)
-        regions.append(region)
-        faults += found
-        index = region.end
-    return RegionScan(tuple(regions), tuple(faults))
+        following = passages[index + 1] if index + 1 < len(passages) else None
+        marked = following is not None and passages[index].line_count == 1 and following.marker == marker(role, "begin")
+        scan = (_scan_marked if marked else _scan_unmarked)(passages, starts, index, role)
+        regions.append(scan.region)
+        extents.append(scan.extent)
+        faults += scan.faults
+        index = scan.next
+    return RegionScan(tuple(regions), tuple(extents), tuple(faults))
 
 
 def marker(role: Role, edge: Literal["begin", "end"]) -> str:
@@ -133,77 +152,72 @@ def is_marker(text: str) -> bool:
     return REGION_MARKER in text or PROJECTION_MARKER in text
 
 
-def _heading_text(line: str) -> str:
-    return line[len(SECTION_START) :].strip()
+class _Found(NamedTuple):
+    """One region, its passages, its faults, and the index of the passage at which the scan goes on."""
+
+    region: Region
+    extent: Extent
+    faults: list[Fault]
+    next: int
 
 
-def _strict_role(lines: Lines, readings: Sequence[Reading], index: int) -> Role | None:
-    text = lines.texts[index]
-    if not text.startswith(SECTION_START) or readings[index] is LineKind.HIDDEN:
-        return None
-    return STRICT_HEADINGS.get(_heading_text(text).lower())
-
-
-def _is_visible_marker(lines: Lines, readings: Sequence[Reading], index: int) -> bool:
-    return REGION_MARKER in lines.texts[index] and readings[index] is not LineKind.HIDDEN
-
-
-def _is_generated(text: str, reading: Reading) -> bool:
-    return (
-        reading is LineKind.BLANK
-        or isinstance(reading, TaskLine | MetadataLine)
-        or (text.startswith(PROJECTION_MARKER) and reading is not LineKind.HIDDEN)
-    )
-
-
-def _scan_marked(lines: Lines, readings: Sequence[Reading], first: int, role: Role) -> tuple[Region, list[Fault]]:
-    heading, own_end = _heading_text(lines.texts[first]), marker(role, "end")
-    body = end = first + 2
+def _scan_marked(passages: Sequence[Passage], starts: Sequence[int], first: int, role: Role) -> _Found:
+    heading, own_end = passages[first].section or "", marker(role, "end")
+    # Behind the heading and the begin marker.
+    body = starts[first] + 2
     faults: list[Fault] = []
-    for end in range(body, len(lines)):
-        text, reading = lines.texts[end], readings[end]
-        if reading is LineKind.HIDDEN:
-            faults.append(_foreign(end, role))
-        elif text == own_end:
-            return Region(role, heading, True, first, body, end, end + 1), faults
-        elif text.startswith(SECTION_START):
-            break
-        elif REGION_MARKER in text:
-            faults.append(_misplaced(end, role, marked=True))
-        elif not _is_generated(text, reading):
-            faults.append(_foreign(end, role))
-    else:
-        end = len(lines)
+    end = first + 1
+    for index in range(first + 1, len(passages)):
+        passage = passages[index]
+        if index > first + 1:
+            if passage.marker == own_end:
+                at = starts[index]
+                region = Region(role, heading, True, starts[first], body, at, at + 1)
+                return _Found(region, Extent(first, first + 1, index), faults, index + 1)
+            if passage.section is not None:
+                break
+            if passage.marker is not None:
+                faults.append(_misplaced(starts[index], role, marked=True))
+        end = index + 1
+        faults += [_foreign(starts[index] + loose.line, role) for loose in passage.loose]
     # Where a region ends nowhere, nobody can say which lines are foreign to it.
     faults = [fault for fault in faults if fault.kind != "foreign_content_in_marked_region"]
-    return Region(role, heading, True, first, body, end, end), [*faults, _unterminated(first + 1, role)]
+    region = Region(role, heading, True, starts[first], body, starts[end], starts[end])
+    return _Found(region, Extent(first, first + 1, end), [*faults, _unterminated(starts[first] + 1, role)], end)
 
 
-def _scan_unmarked(lines: Lines, readings: Sequence[Reading], first: int, role: Role) -> tuple[Region, list[Fault]]:
-    heading = _heading_text(lines.texts[first])
-    # Indented text continues a task as long as no blank line comes between.
-    in_task = False
-    end = first + 1
-    while end < len(lines) and not _is_visible_marker(lines, readings, end):
-        reading = readings[end]
-        if not (_is_generated(lines.texts[end], reading) or (in_task and reading is LineKind.INDENTED)):
-            break
-        in_task = isinstance(reading, TaskLine) or (in_task and reading is not LineKind.BLANK)
-        end += 1
-    # A marker that stops an unmarked region belongs to it as its last line, so that it is not told again as an orphan.
-    damaged = end < len(lines) and _is_visible_marker(lines, readings, end)
-    region = Region(role, heading, False, first, first + 1, end, end + damaged)
-    return region, [_misplaced(end, role, marked=False)] if damaged else []
-
-
-def _legacy_regions(lines: Lines, headings: Iterable[Heading]) -> tuple[Region, ...]:
-    sections = [heading for heading in headings if lines.texts[heading.at].startswith(SECTION_START)]
-    ends = [*(section.at for section in sections[1:]), len(lines)]
-    return tuple(
-        Region(role, section.text, False, section.at, section.at + 1, end, end)
-        for section, end in zip(sections, ends, strict=False)
-        if (role := _legacy_role(section.text.lower()))
+def _scan_unmarked(passages: Sequence[Passage], starts: Sequence[int], first: int, role: Role) -> _Found:
+    heading = passages[first].section or ""
+    for index in range(first, len(passages)):
+        passage = passages[index]
+        if index > first and passage.marker is not None:
+            # It belongs to the region as its last line, so that it is not told again as an orphan.
+            at = starts[index]
+            region = Region(role, heading, False, starts[first], starts[first] + 1, at, at + 1)
+            return _Found(region, Extent(first, first, index), [_misplaced(at, role, marked=False)], index + 1)
+        end = next((loose.line for loose in passage.loose if not loose.continues), None)
+        if index > first and passage.section is not None:
+            end = 0
+        if end is not None:
+            at = starts[index] + end
+            region = Region(role, heading, False, starts[first], starts[first] + 1, at, at)
+            return _Found(region, Extent(first, first, index + bool(end), end or None), [], index + bool(end))
+    at, end = starts[-1], len(passages)
+    return _Found(
+        Region(role, heading, False, starts[first], starts[first] + 1, at, at), Extent(first, first, end), [], end
     )
+
+
+def _legacy_regions(passages: Sequence[Passage], starts: Sequence[int]) -> RegionScan:
+    sections = [index for index, passage in enumerate(passages) if passage.section is not None]
+    ends = [*sections[1:], len(passages)]
+    regions, extents = [], []
+    for first, end in zip(sections, ends, strict=False):
+        heading = passages[first].section or ""
+        if role := _legacy_role(heading.lower()):
+            regions.append(Region(role, heading, False, starts[first], starts[first] + 1, starts[end], starts[end]))
+            extents.append(Extent(first, first, end))
+    return RegionScan(tuple(regions), tuple(extents), ())
 
 
 def _legacy_role(heading: str) -> Role | None:

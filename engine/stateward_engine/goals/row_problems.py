@@ -17,15 +17,16 @@ from stateward_engine.goals.regions import is_marker
 from stateward_engine.goals.todo_codec import (
     INDENT,
     METADATA_WORD,
+    STATUS_OF_MARKER,
     TODO_WORD,
     MetadataLine,
     TaskLine,
+    box_agrees,
+    read_comment,
     read_line,
     read_metadata,
-    read_words,
     tokens,
 )
-from stateward_engine.goals.todos import STATUS_OF_MARKER, box_agrees
 from stateward_engine.goals.tokens import Finding, examine
 
 if TYPE_CHECKING:
@@ -125,7 +126,7 @@ def sounds_like_metadata(body: str) -> bool:
 
 def is_sound(comment: str) -> bool:
     """Whether all of a metadata comment is read as it is written, so that nothing new is wrong once it is read."""
-    fields, odd = read_words(comment)
+    fields, odd = read_comment(comment)
     return bool(fields) and not odd
 
 

@@ -9,13 +9,14 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from stateward_engine.goals.compact import clip, compact
-from stateward_engine.goals.todo_codec import INDENT, HeadingLine, LineKind, Reading
+from stateward_engine.goals.todo_codec import INDENT
 from stateward_engine.goals.visible import COMMENT_START
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator
 
-    from stateward_engine.goals.lines import Lines, Span
+    from stateward_engine.goals.layout import Layout
+    from stateward_engine.goals.lines import Span
 
 BULLET: Final = re.compile(r"\s*(?:[-*]|[0-9]+[.)])\s+(?P<text>\S.*)", re.DOTALL)
 QUOTE: Final = "> "
@@ -53,36 +54,36 @@ class NextAction(NamedTuple):
     entries: tuple[str, ...]
 
 
-def find_headings(lines: Lines, readings: Sequence[Reading]) -> tuple[Heading, ...]:
+def find_headings(layout: Layout) -> tuple[Heading, ...]:
     """Return the visible headings of every level, in document order.
 
     Source: goal-documents 1.2.
     """
     return tuple(
-        Heading(reading.level, reading.text, index, lines.span(index))
-        for index, reading in enumerate(readings)
-        if isinstance(reading, HeadingLine)
+        Heading(heading.level, heading.text, start + line, layout.span(start + line))
+        for passage, start in zip(layout.passages, layout.starts, strict=False)
+        for line, heading in passage.headings
     )
 
 
-def read_next_action(lines: Lines, readings: Sequence[Reading], headings: Iterable[Heading]) -> NextAction:
+def read_next_action(layout: Layout, headings: Iterable[Heading]) -> NextAction:
     """Return the entries of the first Next Action section; later sections of that name are ignored.
 
     Source: goal-documents 1.3.
     """
-    heading, texts = _section("next action", lines, readings, headings)
+    heading, texts = _section("next action", layout, headings)
     entries = (clip(compact(entry), ENTRY_CHARACTERS_MAX) for entry in _entries(texts))
     return NextAction(heading, tuple(filter(None, entries)))
 
 
-def read_objective(lines: Lines, readings: Sequence[Reading], headings: Iterable[Heading]) -> str | None:
+def read_objective(layout: Layout, headings: Iterable[Heading]) -> str | None:
     """Return the objective as one compacted text, or `None` without such a section.
 
     New documents quote each line and escape `&`, `<` and `>`, so that nothing in an objective acts as structure; older
     ones say it plainly.
     Source: goal-documents 1.1.
     """
-    heading, texts = _section("objective", lines, readings, headings)
+    heading, texts = _section("objective", layout, headings)
     if heading is None:
         return None
     written = [text for text in texts if text.strip()]
@@ -92,16 +93,13 @@ def read_objective(lines: Lines, readings: Sequence[Reading], headings: Iterable
     return compact(" ".join(text.removeprefix("- ") for text in plain if not text.startswith(COMMENT_START)))
 
 
-def _section(
-    title: str, lines: Lines, readings: Sequence[Reading], headings: Iterable[Heading]
-) -> tuple[Heading | None, list[str]]:
+def _section(title: str, layout: Layout, headings: Iterable[Heading]) -> tuple[Heading | None, list[str]]:
     """Return the first heading of that title, and the visible lines up to the next heading of level two or more."""
     sections = [heading for heading in headings if heading.level >= SECTION_LEVEL and heading.text]
     for heading, following in pairwise([*sections, None]):
         if heading and heading.text.lower() == title:
-            end = following.at if following else len(lines)
-            visible = (index for index in range(heading.at + 1, end) if readings[index] is not LineKind.HIDDEN)
-            return heading, [lines.texts[index] for index in visible]
+            end = following.at if following else layout.starts[-1]
+            return heading, list(layout.visible_texts(heading.at + 1, end))
     return None, []
 
 

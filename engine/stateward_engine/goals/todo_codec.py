@@ -1,25 +1,22 @@
 """The todo codec: task lines, metadata lines and continuations, for readers, editors and the renderer's parity check.
 
-Each line is read on its own first, which needs no context; rows are then put together from what the lines are.
+Each line is read on its own first, which needs no context; a row takes the lines that belong to it.
 """
 
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
 from enum import Enum, auto
 from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
 
 from stateward_engine.goals.compact import compact
-from stateward_engine.goals.fields import REMOVED_POLICIES, Fields, read_field
-from stateward_engine.goals.tokens import is_odd
+from stateward_engine.goals.fields import REMOVED_POLICIES, Fields
+from stateward_engine.goals.tokens import read_words
 from stateward_engine.goals.visible import COMMENT_END, COMMENT_START
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterator
 
-    from stateward_engine.goals.lines import Lines
-    from stateward_engine.goals.visible import HiddenBlock
     from stateward_engine.json_value import Json
 
 INDENT: Final = (" ", "\t")
@@ -31,9 +28,11 @@ CHECKBOX_LIKE: Final = re.compile(r"(?:(?:[-*+]|[0-9]+[.)])\s+\[(?!\^)[^\]]{0,2}
 HEADING: Final = re.compile(r"(?P<marks>#+)\s+(?P<text>.*)", re.DOTALL)
 TOKEN: Final = re.compile(r"(?<!\S)(?P<key>[a-z_][a-z0-9_]*)=(?P<value>[^\s<>]+)")
 FROM_ANGLE_BRACKET: Final = re.compile(r"[<>]\S*")
+STATUS_OF_MARKER: Final = {" ": "open", "x": "done", "X": "done", "-": "deferred"}
 METADATA_WORD: Final = "loopx:"
 # May stand first; it is no token, and says what the tokens are about.
 TODO_WORD: Final = "todo"
+METADATA: Final = re.compile(rf"\s*{COMMENT_START}\s*{METADATA_WORD}(?P<body>.*){COMMENT_END}\s*\Z", re.DOTALL)
 
 
 class LineKind(Enum):
@@ -96,52 +95,75 @@ class Token(NamedTuple):
         return self.value_at + len(self.value)
 
 
-@dataclass(slots=True)
-class Row:
+class Row(NamedTuple):
     """One todo as it is written, without limits: what the source says, not what is shown.
 
     Attributes:
-        first: Index of its task line, from 0.
+        first: Index of its task line, from the first line of its passage.
         last: Index of the last line that added to it.
         marker: What stands in its box.
-        parts: Text of the task line and of each continuation.
+        text: Everything it says, compacted.
         fields: Accepted metadata; of repeated keys the last.
-        odd: Whether something in its metadata is odd; see `MetadataLine`.
         id_line: Index of the metadata line that gave the id, or `None`.
+        odd: Whether something about the row may have to be told: its problems are worth looking for.
     """
 
     first: int
     last: int
     marker: str
-    parts: list[str]
-    fields: Fields = field(default_factory=dict)
-    odd: bool = False
-    id_line: int | None = None
-
-    def text(self) -> str:
-        """Return the whole text, compacted."""
-        return compact(" ".join(self.parts))
-
-    def take(self, index: int, reading: Reading, text: str) -> None:
-        """Add one indented line: fields of a metadata line, or else its text."""
-        self.last = index
-        if not isinstance(reading, MetadataLine):
-            self.parts.append(text)
-            return
-        self.odd = self.odd or reading.odd or not self.fields.keys().isdisjoint(reading.fields)
-        self.fields = {**self.fields, **reading.fields} if self.fields else reading.fields
-        if "todo_id" in reading.fields:
-            self.id_line = index
+    text: str
+    fields: Fields
+    id_line: int | None
+    odd: bool
 
 
-def read_lines(lines: Lines, hidden: Iterable[HiddenBlock]) -> list[Reading]:
-    """Return what each line of a document is, hidden ones included."""
-    readings: list[Reading] = []
-    for block in hidden:
-        readings += map(read_line, lines.texts[len(readings) : block.first])
-        readings += [LineKind.HIDDEN] * (block.end - block.first)
-    readings += map(read_line, lines.texts[len(readings) :])
-    return readings
+def box_agrees(marker: str, status: str) -> bool:
+    """Whether a box says the same as a status; an empty one also stands for a blocked row."""
+    return STATUS_OF_MARKER[marker] == status or (status == "blocked" and marker == " ")
+
+
+def is_odd_row(marker: str, text: str, fields: Fields) -> bool:
+    """Whether what a row says together may have to be told of: no text, a comment in it, or a box that disagrees."""
+    status = fields.get("status")
+    return not text or COMMENT_START in text or not (status is None or box_agrees(marker, status))
+
+
+class OpenRow:
+    """A row that more lines may add to."""
+
+    def __init__(self, index: int, reading: TaskLine, *, odd: bool) -> None:
+        self._first = self._last = index
+        self._marker = reading.marker
+        self._parts = [reading.text]
+        self._fields: Fields = {}
+        self._id_line: int | None = None
+        self._odd = odd
+
+    @classmethod
+    def again(cls, row: Row) -> OpenRow:
+        """Return a row that was closed too early."""
+        opened = cls(row.first, TaskLine(row.marker, row.text), odd=row.odd)
+        opened._last, opened._fields, opened._id_line = row.last, row.fields, row.id_line
+        return opened
+
+    def take_fields(self, index: int, fields: Fields, *, odd: bool) -> None:
+        """Add an indented metadata line."""
+        self._last = index
+        self._odd = self._odd or odd or not self._fields.keys().isdisjoint(fields)
+        self._fields = {**self._fields, **fields} if self._fields else fields
+        if "todo_id" in fields:
+            self._id_line = index
+
+    def take_text(self, index: int, text: str) -> None:
+        """Add an indented line of text."""
+        self._last = index
+        self._parts.append(text)
+
+    def close(self) -> Row:
+        """Return what it has become."""
+        text = compact(" ".join(self._parts))
+        odd = self._odd or is_odd_row(self._marker, text, self._fields)
+        return Row(self._first, self._last, self._marker, text, self._fields, self._id_line, odd)
 
 
 def read_line(text: str) -> Reading:
@@ -160,7 +182,7 @@ def read_line(text: str) -> Reading:
         if CHECKBOX_LIKE.match(head):
             return LineKind.CHECKBOX_LIKE
     elif first == "<":
-        fields, odd = read_words(head)
+        fields, odd = read_comment(head)
         if fields:
             return MetadataLine(fields, text.startswith(INDENT), odd)
     elif text[0] == "#" and (heading := HEADING.fullmatch(text)):
@@ -170,11 +192,8 @@ def read_line(text: str) -> Reading:
 
 def _metadata_body(text: str) -> str | None:
     """Return what a metadata comment says behind `loopx:`, or `None` when the line is anything else."""
-    comment = text.strip()
-    if not (comment.startswith(COMMENT_START) and comment.endswith(COMMENT_END)):
-        return None
-    body = comment[len(COMMENT_START) : -len(COMMENT_END)].lstrip()
-    return body[len(METADATA_WORD) :] if body.startswith(METADATA_WORD) and COMMENT_END not in body else None
+    comment = METADATA.match(text)
+    return comment["body"] if comment and COMMENT_END not in comment["body"] else None
 
 
 def read_metadata(text: str) -> dict[str, Json]:
@@ -185,29 +204,23 @@ def read_metadata(text: str) -> dict[str, Json]:
     >>> read_metadata("  <!-- loopx:todo todo_id=todo_abc color=red status=maybe -->")
     {'todo_id': 'todo_abc'}
     """
-    return read_words(text)[0]
+    return read_comment(text)[0]
 
 
-def read_words(text: str) -> tuple[dict[str, Json], bool]:
+def read_comment(text: str) -> tuple[dict[str, Json], bool]:
     """Return the accepted fields of a metadata line, and whether anything in it is odd; see `MetadataLine`."""
-    fields: dict[str, Json] = {}
     body = _metadata_body(text)
-    if body is None:
-        return fields, False
-    # `TOKEN` would say the same in twice the time, and most of a document is metadata.
-    odd = "<" in body or ">" in body
-    words = (FROM_ANGLE_BRACKET.sub("", body) if odd else body).split()
-    for word in words[1:] if words[:1] == [TODO_WORD] else words:
-        key, _, raw = word.partition("=")
-        value = read_field(key, raw)
-        if value != raw and is_odd(key, raw, value):
-            odd = True
-        if value is not None:
-            odd = odd or key in fields
-            fields[key] = value
-    if fields.get("continuation_policy") in REMOVED_POLICIES:
+    return ({}, False) if body is None else read_body(body)
+
+
+def read_body(body: str) -> tuple[dict[str, Json], bool]:
+    """Return the accepted fields of what stands behind `loopx:`, and whether anything in it is odd."""
+    is_cut = "<" in body or ">" in body
+    words = (FROM_ANGLE_BRACKET.sub("", body) if is_cut else body).split()
+    fields, odd = read_words(words[1:] if words[:1] == [TODO_WORD] else words)
+    if "continuation_policy" in fields and fields["continuation_policy"] in REMOVED_POLICIES:
         fields.setdefault("removed_continuation_policy", fields.pop("continuation_policy"))
-    return fields, odd
+    return fields, odd or is_cut
 
 
 def tokens(text: str) -> Iterator[Token]:
@@ -218,26 +231,3 @@ def tokens(text: str) -> Iterator[Token]:
         offset = text.index(METADATA_WORD) + len(METADATA_WORD)
         for match in TOKEN.finditer(body):
             yield Token(match["key"], match["value"], offset + match.start())
-
-
-def read_rows(lines: Lines, readings: Sequence[Reading], first: int, end: int) -> Iterator[Row]:
-    """Yield the rows of the lines from index `first` up to `end`, in document order.
-
-    A task line opens a row, also when it is indented. Indented lines add to the open row, whatever unindented prose and
-    blank lines stand in between.
-    Source: goal-documents 1.4.
-    """
-    row: Row | None = None
-    for index in range(first, end):
-        reading = readings[index]
-        if isinstance(reading, TaskLine):
-            if row:
-                yield row
-            row = Row(index, index, reading.marker, [reading.text])
-        elif row and (reading is LineKind.HIDDEN or reading is LineKind.CHECKBOX_LIKE):
-            yield row
-            row = None
-        elif row and (reading is LineKind.INDENTED or (isinstance(reading, MetadataLine) and reading.indented)):
-            row.take(index, reading, lines.texts[index])
-    if row:
-        yield row

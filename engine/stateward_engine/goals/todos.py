@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from hashlib import sha1
 from typing import TYPE_CHECKING, Final, Literal, NamedTuple
 
@@ -10,16 +9,17 @@ from stateward_engine.goals.compact import clip
 from stateward_engine.goals.fields import Fields, read_field
 from stateward_engine.goals.priority import Priority, read_priority
 from stateward_engine.goals.task_class import infer_task_class
-from stateward_engine.goals.todo_codec import INDENT, Reading, Row, read_rows, tokens
-from stateward_engine.goals.visible import COMMENT_START
+from stateward_engine.goals.todo_codec import STATUS_OF_MARKER, tokens
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterator
 
-    from stateward_engine.goals.lines import Lines, Span
-    from stateward_engine.goals.regions import Region, Role
+    from stateward_engine.goals.lines import Span
+    from stateward_engine.goals.regions import Region
+    from stateward_engine.goals.todo_codec import Row
 
-STATUS_OF_MARKER: Final = {" ": "open", "x": "done", "X": "done", "-": "deferred"}
+REFERRING_KEYS: Final = ("unblocks_todo_id", "successor_todo_ids", "resume_when", "superseded_by")
+TODO_DONE: Final = "todo_done:"
 DONE_STATUSES: Final = frozenset({"done", "deferred"})
 # A row is a line in lists, hovers and status views; the document keeps its whole text.
 TEXT_CHARACTERS_MAX: Final = 500
@@ -27,7 +27,7 @@ GENERATED_ID_DIGITS: Final = 12
 
 
 class Todo(NamedTuple):
-    """One row of a todo section: a tuple, because documents hold thousands and every read makes them all.
+    """One row of a todo section, with all that is known of it.
 
     Attributes:
         todo_id: Explicit, or generated from what the row says and where.
@@ -94,27 +94,6 @@ class Todo(NamedTuple):
         return None
 
 
-def read_todos(lines: Lines, readings: Sequence[Reading], regions: Iterable[Region]) -> tuple[Todo, ...]:
-    """Return the rows of all regions in document order, archived ones included.
-
-    Source: goal-documents 1.4 and 1.7.
-    """
-    todos: list[Todo] = []
-    counts: Counter[Role] = Counter()
-    sections: dict[Role, str] = {}
-    for region in regions:
-        section = sections.setdefault(region.role, region.heading)
-        for row in read_rows(lines, readings, region.body, region.body_end):
-            counts[region.role] += 1
-            todos.append(_todo(lines, row, region, section, counts[region.role]))
-    return tuple(todos)
-
-
-def box_agrees(marker: str, status: str) -> bool:
-    """Whether a box says the same as a status; an empty one also stands for a blocked row."""
-    return STATUS_OF_MARKER[marker] == status or (status == "blocked" and marker == " ")
-
-
 def generated_id(role: str | None, section: str, ordinal: int, text: str) -> str:
     """Return the id of a row that has none of its own; it changes as soon as any of the four does.
 
@@ -134,30 +113,37 @@ def generated_id(role: str | None, section: str, ordinal: int, text: str) -> str
     return "todo_" + sha1(named, usedforsecurity=False).hexdigest()[:GENERATED_ID_DIGITS]
 
 
-def _todo(lines: Lines, row: Row, region: Region, section: str, ordinal: int) -> Todo:
-    fields = row.fields
-    role = fields.get("role") if region.role == "archive" else region.role
-    full_text = row.text()
-    text = clip(full_text, TEXT_CHARACTERS_MAX)
-    start = lines.starts[row.first]
-    status = fields.get("status") or STATUS_OF_MARKER[row.marker]
-    return Todo(
-        todo_id=fields.get("todo_id") or generated_id(role, section, ordinal, text),
-        role=role,
-        region=region,
-        source_section=section,
-        ordinal=ordinal,
-        status=status,
-        full_text=full_text,
-        text=text,
-        task_class=fields.get("task_class") or infer_task_class(fields.get("action_kind"), text),
-        fields=fields,
-        odd=row.odd
-        or COMMENT_START in full_text
-        or not full_text
-        or not box_agrees(row.marker, status)
-        or lines.texts[row.first].startswith(INDENT),
-        span=(start, start + len(lines.texts[row.first])),
-        extent=(start, lines.starts[row.last] + len(lines.texts[row.last])),
-        id_line=None if row.id_line is None else (lines.starts[row.id_line], lines.texts[row.id_line]),
-    )
+def references_in(fields: Fields) -> Iterator[tuple[str, str]]:
+    """Yield the other rows that a row names in its metadata, with the key of each."""
+    for key in REFERRING_KEYS:
+        value = fields.get(key)
+        if value is None:
+            continue
+        if key == "resume_when":
+            if value.startswith(TODO_DONE):
+                yield key, value.removeprefix(TODO_DONE)
+        else:
+            for target in [value] if isinstance(value, str) else value:
+                yield key, target
+
+
+def waiting(todo_id: str, key: str, target: str) -> tuple[str, str] | None:
+    """Return who waits for whom because of a reference, or `None` when it makes nobody wait."""
+    if key == "unblocks_todo_id":
+        return target, todo_id
+    return (todo_id, target) if key == "resume_when" else None
+
+
+def status_of(row: Row) -> str:
+    """Return the status of a row: that of its metadata, or else of its box."""
+    return row.fields.get("status") or STATUS_OF_MARKER[row.marker]
+
+
+def text_of(row: Row) -> str:
+    """Return what a row says, clipped."""
+    return clip(row.text, TEXT_CHARACTERS_MAX)
+
+
+def task_class_of(row: Row, text: str) -> str:
+    """Return the class of a row: that of its metadata, or else what its kind and its clipped text let infer."""
+    return row.fields.get("task_class") or infer_task_class(row.fields.get("action_kind"), text)

@@ -10,9 +10,11 @@ from urllib.parse import quote, unquote_to_bytes
 
 from stateward_engine.goals.compact import compact
 from stateward_engine.goals.fields import FIELDS, KEPT_TOKENS_MAX, LIST_SEPARATOR, decode_value, read_field
+from stateward_engine.json_value import Json
 
 if TYPE_CHECKING:
-    from stateward_engine.json_value import Json
+    from collections.abc import Sequence
+
 
 MALFORMED_ESCAPE: Final = re.compile(r"%(?![0-9A-Fa-f]{2})")
 _COMMA: Final = re.compile(",")
@@ -79,6 +81,13 @@ FREE_TEXTS: Final = frozenset(key for key, phrase in TAKES.items() if phrase is 
 REPLACEMENT: Final = "\ufffd"
 
 
+# Keys whose values every row has of its own.
+OWN_KEYS: Final = frozenset({"todo_id", "note", "evidence", "reason", "completed_at", "updated_at", "result_hash"})
+KEPT_CHARACTERS_MAX: Final = 128
+# No key is empty.
+ODD: Final = ("", None)
+
+
 class Finding(NamedTuple):
     """What is to be told about one token.
 
@@ -134,6 +143,44 @@ def is_odd(key: str, raw: str, value: Json) -> bool:
     if value is not None and key in FREE_TEXTS:
         return REPLACEMENT in str(value) or MALFORMED_ESCAPE.search(raw) is not None
     return examine(key, raw) is not None
+
+
+class _Words(dict[str, tuple[str, Json]]):
+    """What each word of a metadata comment says, as key and value, or `ODD` for one that there is something to tell of.
+
+    Rows repeat their statuses, agents, scopes and capabilities, and a dictionary finds those again without running a
+    line of ours.
+    """
+
+    def __missing__(self, word: str) -> tuple[str, Json]:
+        key, _, raw = word.partition("=")
+        value = read_field(key, raw)
+        pair = ODD if value is None or (value != raw and is_odd(key, raw, value)) else (key, value)
+        if key not in OWN_KEYS and len(word) <= KEPT_CHARACTERS_MAX:
+            if len(self) >= KEPT_TOKENS_MAX:
+                self.clear()
+            self[word] = pair
+        return pair
+
+
+_read_word: Final = _Words().__getitem__
+
+
+def read_words(words: Sequence[str]) -> tuple[dict[str, Json], bool]:
+    """Return the accepted fields of the words of a metadata comment, and whether anything in them is odd.
+
+    Later words overwrite earlier ones.
+    Source: goal-documents 1.5.
+    """
+    fields = dict(map(_read_word, words))
+    if len(fields) == len(words) and "" not in fields:
+        return fields, False
+    fields = {}
+    for key, _, raw in (word.partition("=") for word in words):
+        value = read_field(key, raw)
+        if value is not None:
+            fields[key] = value
+    return fields, True
 
 
 def _invalid(key: str, consequence: str) -> Finding:

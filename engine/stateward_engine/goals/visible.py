@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Final, Literal, NamedTuple
+from typing import Final, Literal, NamedTuple, TypeAlias
 
-if TYPE_CHECKING:
-    from stateward_engine.goals.frontmatter import Frontmatter
-    from stateward_engine.goals.lines import Lines
+from stateward_engine.goals.lines import AT_LINE_END, AT_LINE_START, LINE
 
 # CommonMark: the info string of a backtick fence holds no backtick, else one line of inline code would hide a document.
 FENCE: Final = re.compile(r" {0,3}(?P<fence>`{3,}(?=[^`]*\Z)|~{3,})")
 COMMENT_START: Final = "<!--"
 COMMENT_END: Final = "-->"
 OPENINGS: Final = frozenset({"```", "~~~", COMMENT_START[:3]})
+
+
+HiddenKind: TypeAlias = Literal["frontmatter", "fence", "comment"]
 
 
 class HiddenBlock(NamedTuple):
@@ -26,48 +27,47 @@ class HiddenBlock(NamedTuple):
         closed: False when nothing ends the block, so that it hides the rest of the document.
     """
 
-    kind: Literal["frontmatter", "fence", "comment"]
+    kind: HiddenKind
     first: int
     end: int
     closed: bool
 
 
-def find_hidden(lines: Lines, frontmatter: Frontmatter) -> tuple[HiddenBlock, ...]:
-    """Return the hidden blocks in document order. A fence means nothing in a comment, and a comment nothing in a fence.
+class HiddenEnd(NamedTuple):
+    """Where a hidden block ends, behind the terminator of its last line."""
+
+    kind: HiddenKind
+    at: int
+    closed: bool
+
+
+def find_hidden_end(text: str, line: str, behind: int) -> HiddenEnd | None:
+    """Return the end of the hidden block that a visible line opens, or `None` when it opens none.
+
+    A fence means nothing in a comment, and a comment nothing in a fence.
+
+    Args:
+        text: The text that the line is of.
+        line: What the line says.
+        behind: Offset behind the line and its terminator.
 
     Source: goal-documents 2.1.
     """
-    blocks = []
-    index = frontmatter.line_count
-    if index:
-        blocks.append(HiddenBlock("frontmatter", 0, index, closed=True))
     # Three characters tell nearly every line that opens nothing, at a fraction of the cost of the patterns.
-    candidates = [at for at, text in enumerate(lines.texts) if text.lstrip()[:3] in OPENINGS]
-    for candidate in candidates:
-        if candidate >= index and (block := _block_from(lines.texts, candidate)):
-            blocks.append(block)
-            index = block.end
-    return tuple(blocks)
-
-
-def _block_from(texts: list[str], index: int) -> HiddenBlock | None:
-    if opening := FENCE.match(texts[index]):
-        return _fence(texts, index, opening["fence"])
-    if COMMENT_END not in texts[index] and texts[index].lstrip().startswith(COMMENT_START):
-        return _comment(texts, index)
+    if line.lstrip()[:3] not in OPENINGS:
+        return None
+    if opening := FENCE.match(line):
+        fence = opening["fence"]
+        closing = re.compile(rf"{AT_LINE_START} {{0,3}}{fence[0]}{{{len(fence)},}}[ \t]*{AT_LINE_END}")
+        return _hidden_until(text, "fence", closing.search(text, behind))
+    if COMMENT_END not in line and line.lstrip().startswith(COMMENT_START):
+        return _hidden_until(text, "comment", re.compile(COMMENT_END).search(text, behind))
     return None
 
 
-def _fence(texts: list[str], first: int, fence: str) -> HiddenBlock:
-    closing = re.compile(rf" {{0,3}}{fence[0]}{{{len(fence)},}}[ \t]*")
-    for index in range(first + 1, len(texts)):
-        if closing.fullmatch(texts[index]):
-            return HiddenBlock("fence", first, index + 1, closed=True)
-    return HiddenBlock("fence", first, len(texts), closed=False)
-
-
-def _comment(texts: list[str], first: int) -> HiddenBlock:
-    for index in range(first + 1, len(texts)):
-        if COMMENT_END in texts[index]:
-            return HiddenBlock("comment", first, index + 1, closed=True)
-    return HiddenBlock("comment", first, len(texts), closed=False)
+def _hidden_until(text: str, kind: HiddenKind, closing: re.Match[str] | None) -> HiddenEnd:
+    if closing is None:
+        return HiddenEnd(kind, len(text), closed=False)
+    line = LINE.match(text, closing.end())
+    assert line  # noqa: S101 - it matches everywhere
+    return HiddenEnd(kind, line.end(), closed=True)

@@ -49,7 +49,7 @@ def _symbol(item: Heading | Todo, reading: Reading) -> lsp.DocumentSymbol:
     selection = reading.range(item.span)
     if isinstance(item, Heading):
         # To the end of the document, until another heading closes it.
-        whole = reading.range((item.span[0], len(reading.goal.lines.text)))
+        whole = reading.range((item.span[0], reading.goal.layout.offsets[-1]))
         return lsp.DocumentSymbol(item.text, lsp.SymbolKind.Namespace, whole, selection, children=[])
     detail = f"{item.todo_id} {item.status}"
     whole = reading.range(item.extent)

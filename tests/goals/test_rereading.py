@@ -1,0 +1,147 @@
+"""An edit reads again what it can influence, and the result is what reading the whole text gives."""
+
+from __future__ import annotations
+
+import os
+import random
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import pytest
+
+from readings import everything
+from stateward_engine.goals import passages
+from stateward_engine.goals.document import GoalDocument, read_document
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+EDITS = int(os.environ.get("STATEWARD_GOAL_EDITS", "2000"))
+# A walk begins anew so often: a document that was edited for long is mostly debris.
+EDITS_PER_WALK = 50
+# How many characters a passage has in a walk: few, so that edits of a short document cross many borders.
+SIZE_MAX, SIZE_MIN = 60, 30
+
+LINES = (
+    *("", " ", "---", "...", "status: active", "```", "~~~~", "   ````", "<!--", "-->", "<!-- one line -->", "  "),
+    *("# Goal", "## ", "## Next Action", "## Agent Todo", "## User Todo", "### Notes", "## Completed Work Archive"),
+    *("## Objective", "> to be read", "- [ ] task", "- [x] [P1] done", "  - [-] nested", "- [~] odd", "- [ ]  "),
+    *("* [ ] 任务\u3000文字", "- plain", "1. numbered", "  words", "prose", "\tmore\u2028words", "word\x0b\x85word"),
+    *("  <!-- loopx:todo todo_id=todo_one status=done -->", "<!-- loopx:todo todo_id=todo_two -->"),
+    *("  <!-- loopx:todo todo_id=todo_one note=%E9%A2%84 claimed_by=kiro -->", "  <!-- loopx:todo role=user -->"),
+    *(f"<!-- loopx:todo-region-v0 role={role} {edge} -->" for role in ("user", "agent") for edge in ("begin", "end")),
+    *("<!-- loopx:todo-region-v0 ", "## <!-- loopx:todo-region-v0 ", "  <!-- loopx:todo-region-v0 role=user end -->"),
+    "<!-- loopx:todo-section-projection-v0 role=user provider_revision=r1 -->",
+)
+PIECES = (*"-#` \t\n\r[x]>.:~a\ufeff\u2028", "\r\n", "\n\n", "- [ ] ", "  ", "## ", "```\n", "<!--", "-->", "---\n")
+ROWS = "".join(f"- [ ] task {n}\n  <!-- loopx:todo todo_id=todo_row{n} -->\n" for n in range(9))
+PARTS = (
+    "---\nstatus: active\n---\n",
+    "## Next Action\n- go\n  on\n",
+    f"## Agent Todo\n{ROWS}",
+    f"## User Todo\n{ROWS}",
+)
+BEGIN, END = (f"<!-- loopx:todo-region-v0 role=agent {edge} -->\n" for edge in ("begin", "end"))
+MARKED = f"## Agent Todo\n{BEGIN}{ROWS}{END}"
+
+
+@dataclass(frozen=True)
+class Edit:
+    start: int
+    end: int
+    text: str
+
+    def apply(self, text: str) -> str:
+        return text[: self.start] + self.text + text[self.end :]
+
+    def undo(self, text: str) -> Edit:
+        return Edit(self.start, self.start + len(self.text), text[self.start : self.end])
+
+
+def some_lines(drawn: random.Random, most: int) -> str:
+    ends = drawn.choice(["\n", "\n", "\r\n", "\r"])
+    return "".join(drawn.choice(LINES) + ends for _ in range(drawn.randint(1, most)))
+
+
+def some_document(drawn: random.Random) -> str:
+    blocks = [drawn.choice([*PARTS, MARKED, some_lines(drawn, 6)]) for _ in range(drawn.randint(0, 5))]
+    text = drawn.choice(["", "", PARTS[0], "\ufeff", "---\n"]) + "".join(blocks)
+    return drawn.choice([text, text, text.replace("\n", "\r\n"), text.rstrip("\n")])
+
+
+def some_edit(drawn: random.Random, text: str) -> Edit:
+    """Return an edit as people and programs make them, at borders of lines more often than elsewhere."""
+    starts = [0, len(text), *(at + 1 for at, character in enumerate(text) if character in "\r\n")]
+    start = drawn.choice([drawn.choice(starts), drawn.randint(0, len(text))])
+    kind = drawn.randrange(8)
+    if kind < 3:
+        return Edit(start, start, drawn.choice(PIECES))
+    if kind < 4:
+        return Edit(start, start, drawn.choice([some_lines(drawn, 4), ROWS[: drawn.randint(0, 99)], MARKED]))
+    if kind < 6:
+        return Edit(start, min(start + drawn.randint(1, 3), len(text)), drawn.choice(["", "", drawn.choice(PIECES)]))
+    end = drawn.choice([drawn.choice(starts), min(start + drawn.randint(0, 80), len(text))])
+    return Edit(min(start, end), max(start, end), drawn.choice(["", drawn.choice(LINES), some_lines(drawn, 2)]))
+
+
+def walk(seed: int) -> Iterator[tuple[GoalDocument, Edit, GoalDocument]]:
+    """Yield each document of a walk, an edit of it, and what becomes of it."""
+    drawn = random.Random(seed)
+    document = read_document(some_document(drawn))
+    undo: list[Edit] = []
+    for _ in range(EDITS_PER_WALK):
+        undoes = bool(undo) and drawn.random() < 0.2
+        edit = undo.pop() if undoes else some_edit(drawn, document.text)
+        if not undoes:
+            undo.append(edit.undo(document.text))
+        after = document.edit(edit.start, edit.end, edit.text)
+        yield document, edit, after
+        document = after
+
+
+@pytest.fixture(autouse=True)
+def short_passages(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(passages, "PASSAGE_SIZE_MAX", SIZE_MAX)
+    monkeypatch.setattr(passages, "PASSAGE_SIZE_MIN", SIZE_MIN)
+
+
+def test_an_edit_reads_what_the_whole_text_says() -> None:
+    """Section 6 of goal documents: fences, comments, markers, frontmatter, CR LF, blocks that come and go, undo."""
+    for seed in range(EDITS // EDITS_PER_WALK):
+        for step, (document, edit, after) in enumerate(walk(seed)):
+            text = edit.apply(document.text)
+            assert everything(after) == everything(read_document(text)), (seed, step, document.text, edit)
+
+
+def test_a_whole_text_that_replaces_another_is_an_edit() -> None:
+    for seed in range(EDITS // EDITS_PER_WALK // 10):
+        for document, edit, _ in walk(seed):
+            text = edit.apply(document.text)
+            assert everything(document.become(text)) == everything(read_document(text))
+
+
+def test_a_quiet_document_has_no_problem(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is known of passages spares the search for problems only where a search finds none."""
+    texts = [drawn_text for seed in range(EDITS // EDITS_PER_WALK) for drawn_text in nearly_quiet(seed)]
+    quiet = [read_document(text) for text in texts]
+    monkeypatch.setattr(GoalDocument, "_is_quiet", lambda _: False)
+    searched = [read_document(text) for text in texts]
+
+    assert [document.problems for document in quiet] == [document.problems for document in searched]
+    # Otherwise the comparison would say nothing.
+    assert 0.2 < sum(not document.problems for document in searched) / len(texts) < 0.95
+
+
+def nearly_quiet(seed: int) -> Iterator[str]:
+    """Yield a document without a problem after one edit each."""
+    drawn = random.Random(seed)
+    references = (
+        "resume_when=todo_done:todo_row2",
+        "unblocks_todo_id=todo_row1",
+        "successor_todo_ids=todo_row7,todo_row8",
+    )
+    for _ in range(EDITS_PER_WALK // 5):
+        text = f"{PARTS[0]}{PARTS[1]}{drawn.choice([PARTS[2], MARKED])}## Notes\nprose\n"
+        for row in drawn.sample(range(9), drawn.randint(0, 3)):
+            text = text.replace(f"todo_row{row} ", f"todo_row{row} {drawn.choice(references)} ")
+        yield text if drawn.random() < 0.2 else some_edit(drawn, text).apply(text)
