@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import logging
+import os
 from typing import TYPE_CHECKING
 
 import pytest
@@ -113,6 +115,42 @@ def test_an_interrupt_in_the_middle_of_an_append_poisons_too(
     assert fresh.poison == "KeyboardInterrupt"
     with pytest.raises(StoreUnavailable):
         fresh.append([b"{}"])
+
+
+def test_a_lock_that_cannot_be_looked_at_is_a_refusal_before_anything_is_written(
+    fresh: Journal, file: FailingFile
+) -> None:
+    def look() -> bool:
+        raise OSError(errno.EIO, os.strerror(errno.EIO))
+
+    fresh.is_ours = look
+
+    with pytest.raises(StoreUnavailable) as refusal:
+        fresh.append([b"{}"])
+
+    assert (refusal.value.facts["outcome"], fresh.poison, file.calls) == (
+        "refused",
+        "EIO: Input/output error",
+        [],
+    )
+
+
+def test_a_close_that_complains_is_no_failure_of_the_store(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The kernel gives the descriptor back all the same, so the next start finds the store unlocked."""
+    close = os.close
+
+    def complain(descriptor: int) -> None:
+        close(descriptor)
+        raise OSError(errno.EIO, os.strerror(errno.EIO))
+
+    store = open_store(place)
+    store.commit_now(put("kept", 1))
+    with monkeypatch.context() as patched:
+        patched.setattr(os, "close", complain)
+        store.close()
+
+    with open_store(place) as again:
+        assert kept(again.view) == {"kept": 1}
 
 
 def test_a_run_without_groups_is_sealed_only_once(fresh: Journal, file: FailingFile) -> None:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Final
 
 from stateward_engine.errors import StoreUnavailable
 from stateward_engine.store import linux_calls
-from stateward_engine.store.disk_file import DiskFile, write_durably
+from stateward_engine.store.disk_file import DiskFile, give_back, write_durably
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -87,7 +87,7 @@ class Directory:
     def close(self) -> None:
         """Give the descriptor back; a second call does nothing."""
         if self._descriptor >= 0:
-            os.close(self._descriptor)
+            give_back(self._descriptor)
             self._descriptor = -1
 
     def demand_local(self) -> None:
@@ -143,7 +143,7 @@ class Directory:
                 # The umask may have taken bits that the owner needs; it cannot have added any.
                 os.fchmod(descriptor, FILE_MODE)
         except BaseException:
-            os.close(descriptor)
+            give_back(descriptor)
             raise
         return descriptor
 
@@ -218,7 +218,7 @@ class Directory:
             if os.fstat(descriptor).st_size < length:
                 os.posix_fallocate(descriptor, 0, length)
         finally:
-            os.close(descriptor)
+            give_back(descriptor)
 
     def sync(self) -> None:
         """Make the names in it durable."""
@@ -245,7 +245,7 @@ def _sync_directory(path: Path) -> None:
     try:
         os.fsync(descriptor)
     finally:
-        os.close(descriptor)
+        give_back(descriptor)
 
 
 @contextlib.contextmanager

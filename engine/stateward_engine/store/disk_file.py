@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import errno
 import os
 from typing import Final, Protocol
@@ -58,6 +59,12 @@ def write_durably(file: File, data: bytes, offset: int) -> None:
         raise WriteLost("the file was removed or replaced")
 
 
+def give_back(descriptor: int) -> None:
+    """Close a descriptor. The kernel closes it whatever it reports, and what matters was synced before."""
+    with contextlib.suppress(OSError):
+        os.close(descriptor)
+
+
 class DiskFile:
     """A `File` on a descriptor, which it owns."""
 
@@ -92,7 +99,7 @@ class DiskFile:
     def close(self) -> None:
         """See `File`."""
         if self._descriptor >= 0:
-            os.close(self._descriptor)
+            give_back(self._descriptor)
             self._descriptor = -1
 
 

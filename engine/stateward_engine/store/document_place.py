@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Final
 
 from stateward_engine.errors import InvalidRequest, NotPublished, Overtaken
 from stateward_engine.store import linux_calls
-from stateward_engine.store.disk_file import DiskFile, WriteLost, write_durably
+from stateward_engine.store.disk_file import DiskFile, WriteLost, give_back, write_durably
 from stateward_engine.store.snapshot import READ_FLAGS, dress, look_at, refusing_failures, unfit
 
 if TYPE_CHECKING:
@@ -82,7 +82,7 @@ class Place:
                     place.clear()
             yield place
         finally:
-            os.close(directory)
+            give_back(directory)
 
     def look(self, name: str = "") -> Snapshot | None:
         """Return the document, or what stands beside it under `name`; `None` when nothing is there.
@@ -164,7 +164,7 @@ class Place:
         try:
             os.fsync(descriptor)
         finally:
-            os.close(descriptor)
+            give_back(descriptor)
 
     def sync(self) -> None:
         """Make the names in the directory durable."""
@@ -206,7 +206,7 @@ class Place:
         try:
             return os.path.samestat(os.fstat(directory), os.fstat(self._directory))
         finally:
-            os.close(directory)
+            give_back(directory)
 
     def _written(self, staged: str, data: bytes) -> Snapshot:
         made = self.look(staged)
@@ -270,7 +270,7 @@ def _open_directory(path: Path) -> int:
             at = Path("/", *names[: place + 1])
             raise unfit(path, "document_is_link", f"{at} is a link or no directory; give its real path") from None
         finally:
-            os.close(directory)
+            give_back(directory)
         directory = entered
     return directory
 

@@ -83,8 +83,8 @@ class Journal:
 
     def demand_writable(self) -> None:
         """Raise `StoreUnavailable` if nothing may be written any more."""
-        if self.poison is None and not self.is_ours():
-            self.poison = "the lock file was removed, so another process may write to the store"
+        if self.poison is None:
+            self.poison = self._loss_of_lock()
         if self.poison is not None:
             raise refusal(self.poison)
 
@@ -106,6 +106,12 @@ class Journal:
                 outcome="unknown",
                 reason=self.poison,
             ) from error
+
+    def _loss_of_lock(self) -> str | None:
+        try:
+            return None if self.is_ours() else "the lock file was removed, so another process may write to the store"
+        except OSError as error:
+            return describe(error)
 
 
 def _always() -> bool:

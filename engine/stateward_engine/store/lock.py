@@ -15,6 +15,7 @@ import os
 from typing import TYPE_CHECKING, Final
 
 from stateward_engine.errors import StoreUnavailable, TooLarge
+from stateward_engine.store.disk_file import give_back
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -51,7 +52,7 @@ class Lock:
             # At once, so that nobody is told the process id of the holder before us.
             lock.announce(pid=os.getpid())
         except BaseException:
-            os.close(descriptor)
+            give_back(descriptor)
             raise
         return lock
 
@@ -74,7 +75,7 @@ class Lock:
             _take(descriptor, directory, fcntl.LOCK_SH)
             yield
         finally:
-            os.close(descriptor)
+            give_back(descriptor)
 
     def announce(self, *, pid: int, socket: str | None = None, version: str | None = None) -> None:
         """Tell others who holds the store and where it listens.
@@ -104,7 +105,7 @@ class Lock:
             with contextlib.suppress(OSError):
                 self._write(b"{}")
         finally:
-            os.close(self._descriptor)
+            give_back(self._descriptor)
             self._descriptor = -1
 
     def _write(self, line: bytes) -> None:

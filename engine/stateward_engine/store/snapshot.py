@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Final
 
 from stateward_engine.errors import NotPublished
 from stateward_engine.store import linux_calls
+from stateward_engine.store.disk_file import give_back
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -68,7 +69,7 @@ def look_at(name: str, path: Path, *, directory: int) -> Snapshot | None:
         try:
             return _snapshot(descriptor, path)
         finally:
-            os.close(descriptor)
+            give_back(descriptor)
 
 
 def _snapshot(descriptor: int, path: Path) -> Snapshot:
