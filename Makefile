@@ -40,9 +40,9 @@ golden: $(VENV)/.ready
 bench: $(VENV)/.ready
 	$(BIN)/python tests/bench/run.py
 
-## The long sweeps: many kills of the daemon under load, many edits of goal documents, many documents rendered.
+## The long sweeps: crash states, failing calls, power cuts and kills of the store; edits and renderings of documents.
 crash: $(VENV)/.ready
-	STATEWARD_CRASH_KILLS=300 $(BIN)/pytest -q tests/e2e -k kill
+	$(BIN)/python tests/store/faults/crash.py
 	STATEWARD_GOAL_EDITS=200000 $(BIN)/pytest -q tests/goals/test_rereading.py
 	STATEWARD_GOAL_DOCUMENTS=10000 $(BIN)/pytest -q tests/goals/test_render_laws.py
 
