@@ -7,6 +7,7 @@ from hashlib import sha256
 from typing import TYPE_CHECKING, Final, Protocol
 
 from stateward_engine.errors import EngineError
+from stateward_engine.store.check import check_store
 from stateward_engine.store.document_place import STAGED_PREFIX
 from stateward_engine.store.publish_file import create_file, publish_file
 from stateward_engine.store.store import open_store
@@ -69,6 +70,7 @@ class _Stores:
             with open_store(life.path, now=noon) as store:
                 if store.view != served:
                     yield "another state after the start was repeated"
+            yield from (f"damage: {fault}" for fault in check_store(life.path).faults)
         except EngineError as error:
             yield f"refused to start: {error}"
 
