@@ -223,7 +223,7 @@ METHODS: Final[dict[str, Method]] = {
             Kind.DOCUMENT,
             m.DocumentParams,
             m.GoalDiagnosticsResult,
-            "Read a goal document into its problems.",
+            "Read a goal document into its problems, with a fix where a mechanical repair exists.",
             {"path": "/home/ada/project/ACTIVE_GOAL_STATE.md"},
         ),
         Method(
