@@ -68,6 +68,6 @@ def encode_frontmatter(value: str) -> str:
     Source: goal-documents 1.1.
 
     >>> encode_frontmatter('say "go"')
-    '"say \\\\"go\\\\""'
+    '"say \\"go\\""'
     """
     return json.dumps(value, ensure_ascii=False).translate(SEPARATORS)

@@ -1,7 +1,7 @@
 """Search for bytes that make reading or mending fail, guided by coverage.
 
     pip install -e '.[fuzz]'
-    python tests/goals/fuzz.py -max_total_time=600 [CORPUS]
+    python tests/fuzz/goals.py -max_total_time=600 [CORPUS]
 
 It needs atheris, which has wheels for some Pythons only, so no test runs it. Options are those of libFuzzer.
 """
