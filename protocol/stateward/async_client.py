@@ -243,7 +243,7 @@ class AsyncClient:
         goal_id: str | None = None,
         source_ref: str | None = None,
     ) -> m.GoalDiagnosticsResult:
-        """Read a goal document into its problems."""
+        """Read a goal document into its problems, with a fix where a mechanical repair exists."""
         params = {"path": path, "text": text, "goal_id": goal_id, "source_ref": source_ref}
         return await self._perform("goal_diagnostics", m.GoalDiagnosticsResult, params)
 

@@ -206,7 +206,7 @@ class Client:
         goal_id: str | None = None,
         source_ref: str | None = None,
     ) -> m.GoalDiagnosticsResult:
-        """Read a goal document into its problems."""
+        """Read a goal document into its problems, with a fix where a mechanical repair exists."""
         params = {"path": path, "text": text, "goal_id": goal_id, "source_ref": source_ref}
         return self._perform("goal_diagnostics", m.GoalDiagnosticsResult, params)
 
