@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from state.drawn import WHO, changes, searching, states
 from stateward_engine.errors import RequestError
 from stateward_engine.json_value import equal, in_order
+from stateward_engine.state import receipt
 from stateward_engine.state.commands import PatchState
 from stateward_engine.state.decide import decide
 from stateward_engine.state.draft import Draft
@@ -46,6 +47,23 @@ def places(before: Any, after: Any, path: list[Any]) -> list[list[Any]]:
     if isinstance(before, list) and isinstance(after, list) and len(before) == len(after):
         return [p for n in range(len(before)) for p in places(before[n], after[n], [*path, n])]
     return [] if equal(before, after) else [path]
+
+
+@searching
+@given(changes(), st.sampled_from(SCOPES), states)
+def test_what_stands_alone_has_nothing_to_tell(change: tuple[Any, Any], scope: Any, others: Any) -> None:
+    """The short cut says what the long way finds."""
+    planes, patch = change
+    owners: Any = {name: in_order(planes if name == scope else others) for name in SCOPES}
+    basis = View(scopes={WHO.identity(name): Scope(owner, 1) for name, owner in owners.items()})
+    try:
+        command = PatchState(WHO, parse_patch({scope: patch}, SCOPES))
+        quick = decide(basis, command).receipt
+    except RequestError:
+        return
+    with pytest.MonkeyPatch.context() as long_way:
+        long_way.setattr(receipt, "stands_alone", lambda _: False)
+        assert decide(basis, command).receipt == quick
 
 
 class TestReceiptLaws:

@@ -50,7 +50,7 @@ def patch_receipt(selection: Selection, stages: Mapping[ScopeName, Stage]) -> di
     updates: dict[str, Json] = {}
     if paths := [_path(selection, scope, keys) for scope, stage in stages.items() for keys in stage.cascaded]:
         updates["cascaded"] = paths
-    if entries := _effective(list(stages.values())):
+    if not stands_alone(stages.values()) and (entries := _effective(list(stages.values()))):
         updates["effective"] = [_entry(path, entries[path]) for path in sorted(entries, key=_rank)]
     if any("lazy" in stage.record for stage in stages.values()):
         shown = navigation(stage.after for stage in stages.values())
@@ -58,6 +58,23 @@ def patch_receipt(selection: Selection, stages: Mapping[ScopeName, Stage]) -> di
             updates["lazy_navigation"] = shown
     receipt: dict[str, Json] = {"changed": [scope for scope, stage in stages.items() if stage.record]}
     return receipt | {"state_updates": updates} if updates else receipt
+
+
+def stands_alone(stages: Iterable[Stage]) -> bool:
+    """Tell at little cost that a patch of one owner meets no other, so that what it sent is what shows.
+
+    That is so where nobody else has the planes it names, and it deletes nothing: of deletions a writer is told.
+    """
+    authors = [stage for stage in stages if stage.authored]
+    if len(authors) != 1 or authors[0].cascaded or _deletes(authors[0].authored):
+        return False
+    return not any(
+        plane in stage.before for stage in stages if stage is not authors[0] for plane in authors[0].authored
+    )
+
+
+def _deletes(patch: Json) -> bool:
+    return any(part is None or _deletes(part) for part in patch.values()) if isinstance(patch, dict) else False
 
 
 def _effective(stages: Sequence[Stage]) -> dict[Segments, Json]:
