@@ -123,13 +123,13 @@ def test_a_whole_text_that_replaces_another_is_an_edit() -> None:
 def test_a_quiet_document_has_no_problem(monkeypatch: pytest.MonkeyPatch) -> None:
     """What is known of passages spares the search for problems only where a search finds none."""
     texts = [drawn_text for seed in range(EDITS // EDITS_PER_WALK) for drawn_text in nearly_quiet(seed)]
-    quiet = [read_document(text) for text in texts]
+    known = [read_document(text).problems for text in texts]
     monkeypatch.setattr(GoalDocument, "_is_quiet", lambda _: False)
-    searched = [read_document(text) for text in texts]
+    searched = [read_document(text).problems for text in texts]
 
-    assert [document.problems for document in quiet] == [document.problems for document in searched]
+    assert known == searched
     # Otherwise the comparison would say nothing.
-    assert 0.2 < sum(not document.problems for document in searched) / len(texts) < 0.95
+    assert 0.2 < sum(not problems for problems in searched) / len(texts) < 0.95
 
 
 def nearly_quiet(seed: int) -> Iterator[str]:
@@ -145,3 +145,12 @@ def nearly_quiet(seed: int) -> Iterator[str]:
         for row in drawn.sample(range(9), drawn.randint(0, 3)):
             text = text.replace(f"todo_row{row} ", f"todo_row{row} {drawn.choice(references)} ")
         yield text if drawn.random() < 0.2 else some_edit(drawn, text).apply(text)
+
+
+def test_the_head_of_a_long_passage_is_all_of_it() -> None:
+    """A region that ends inside of a passage has all rows above its end, however long the passage has become."""
+    rows = [f"- [ ] {letter * SIZE_MAX}\n" for letter in "ab"]
+    passage = next(passages.read_passages("".join([*rows, *rows]), stops=[len(rows[0]) + 1]))
+
+    assert [row.text[0] for row in passage.rows] == ["a", "b"]
+    assert [row.text[0] for row in passage.head(passage.line_count).rows] == ["a", "b"]

@@ -234,10 +234,8 @@ class _Draft:
     def take_hidden(self, kind: HiddenKind, start: int, end: int, *, closed: bool) -> None:
         """Add the hidden block that stands from one offset up to another."""
         self.close_row()
-        may_be_metadata = kind == "comment" and (
-            "=" in self.source[start:end] or METADATA_WORD in self.source[start:end]
-        )
-        self.loud = self.loud or not closed or may_be_metadata
+        hides_metadata = kind == "comment" and re.search(rf"=|{METADATA_WORD}", self.source[start:end])
+        self.loud = self.loud or not closed or bool(hides_metadata)
         first, self.line = self.line, self.line + lines_in(self.source, start, end)
         self.hidden.append(HiddenBlock(kind, first, self.line, closed))
         self.loose += [LooseLine(line, hidden=True, continues=False) for line in range(first, self.line)]
