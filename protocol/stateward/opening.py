@@ -54,7 +54,7 @@ def connect(
     Source: protocol.md section 5.
     """
     check_start(start, get_args(Start))
-    client = Client(_opener(start, store, socket, timeout_s), client_name)
+    client = Client(opener(start, store, socket, timeout_s), client_name)
     try:
         client.attach(
             cwd=None if cwd is None else os.path.abspath(cwd),  # noqa: PTH100 - what it returns is sent as text
@@ -68,9 +68,10 @@ def connect(
     return client
 
 
-def _opener(
+def opener(
     start: Start, store: str | os.PathLike[str] | None, socket: str | None, timeout_s: float
 ) -> Callable[[], Transport]:
+    """Return what opens a connection that is not attached yet; arguments are those of `connect`."""
     place = store_path(store)
     if start == "embedded":
         # By name: this library must work where only the protocol is installed, and may not import the daemon.

@@ -84,12 +84,14 @@ def test_a_damaged_scope_is_named_by_every_refusal_and_the_others_are_served(dam
 
     refused = damaged.run("read", "cwd.tactics")
     assert refused.returncode == 3
-    for fact in ("streams/cwd/", "do not fit its digest", "stateward reset-scope cwd"):
+    command = f"stateward reset-scope cwd --cwd {damaged.cwd.resolve()}"
+    for fact in ("streams/cwd/", "do not fit its digest", command):
         assert fact in refused.stderr
     assert told(damaged, "read", "session.tactics", "--session", "s1", "--wanted", "session")["value"] == {"b": 1}
-    (scope,) = told(damaged, "status", "--wanted", "global")["damaged"]
+    (scope,) = told(damaged, "status")["damaged"]
     assert (scope["kind"], scope["reason"]) == ("cwd", "its bytes do not fit its digest")
-    assert "stateward reset-scope cwd" in damaged.run("doctor").stdout
+    assert f"the cwd scope of {damaged.cwd.resolve()} (its bytes" in damaged.run("status").stdout
+    assert command in damaged.run("doctor").stdout
     assert checkpoint(damaged, "cwd").read_bytes() == b"{"
 
 
@@ -110,7 +112,9 @@ def test_attach_is_refused_for_a_damaged_scope_alone(damaged: Daemon) -> None:
 def test_reset_scope_shows_what_goes_and_asks(damaged: Daemon) -> None:
     silent = damaged.run("reset-scope", "cwd")
     assert silent.returncode == 2
-    assert "--yes" in silent.stderr
+    assert f"stateward reset-scope cwd --cwd {damaged.cwd.resolve()} --yes" in silent.stderr
+    nameless = damaged.run("reset-scope", "session")
+    assert (nameless.returncode, "--session s1" in nameless.stderr) == (2, True)
     assert "do not fit its digest" in silent.stdout
     assert damaged.run("read", "cwd").returncode == 3
 

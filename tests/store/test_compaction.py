@@ -244,7 +244,7 @@ class TestDamage:
         with pytest.raises(CorruptStore) as refusal:
             view.scope(CWD)
         assert refusal.value.facts["file"] == str(path.relative_to(place))
-        assert refusal.value.facts["example"] == "stateward reset-scope cwd"
+        assert refusal.value.facts["example"] == "stateward reset-scope cwd --cwd /home/ada/project"
         assert view.scope(SESSION) == compacted.scope(SESSION)
         assert view.scope(Identity("global")) == compacted.scope(Identity("global"))
         assert path.read_bytes() == before

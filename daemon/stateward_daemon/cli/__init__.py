@@ -10,7 +10,7 @@ import os
 import sys
 from typing import TYPE_CHECKING
 
-from stateward_daemon.cli.printing import complain, print_refusal
+from stateward_daemon.cli.printing import complain, note, print_refusal
 from stateward_daemon.cli.streams import OutputFault, prepare_streams, silence
 from stateward_daemon.cli.verbs import find_verb, is_group, overview
 from stateward_daemon.exits import (
@@ -84,4 +84,6 @@ def _run(arguments: list[str]) -> int:
         return verb.load()(options)
     except WireError as error:
         print_refusal(error, verb.name, as_json=options.json)
+        if error.category == "unwanted_owner" and getattr(options, "session", "") is None:
+            note("note: no session was named; name one with --session ID, or STATEWARD_SESSION")
         return exit_of(error)

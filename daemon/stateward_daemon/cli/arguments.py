@@ -70,7 +70,7 @@ def add_configure(parser: VerbParser) -> None:
         metavar="COUNT",
         type=int,
         required=True,
-        help="How many transitions stay addressable, 0 to 100. Lowering it forgets the oldest at once.",
+        help="How many transitions stay addressable, 0 to 100. Lowering it forgets the oldest at once.  [at first: 7]",
     )
 
 

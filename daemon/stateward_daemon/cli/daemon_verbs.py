@@ -14,7 +14,7 @@ from stateward.location import log_path, read_announcement, socket_path, store_p
 from stateward.start import open_transport
 from stateward.stop import stop_daemon
 from stateward_daemon.cli.arguments import DAEMON_SETTINGS
-from stateward_daemon.cli.printing import health_word, note, show, show_json, show_table
+from stateward_daemon.cli.printing import health_word, note, show, show_json, show_table, whose
 from stateward_daemon.cli.reach import NOT_RUNNING, open_client
 from stateward_daemon.exits import EXIT_OK, UsageFault
 from stateward_protocol.errors import WireError
@@ -27,13 +27,13 @@ if TYPE_CHECKING:
 
 def status(options: Namespace) -> int:
     """Print what the daemon says of itself."""
-    with open_client(options) as client:
+    with open_client(options, attach=False) as client:
         found = client.status()
     facts = msgspec.to_builtins(found)
     if options.json:
         show_json(facts)
         return EXIT_OK
-    damaged = ", ".join(f"{scope.kind} ({scope.file}: {scope.reason})" for scope in found.damaged)
+    damaged = "; ".join(f"{whose(scope.kind, scope.cwd, scope.session)} ({scope.reason})" for scope in found.damaged)
     people = {**facts, "writer": health_word(found.writer), "damaged": damaged or None}
     # Whoever listens nowhere is no daemon but this process.
     if not found.socket:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Final, Literal, NamedTuple
 from stateward.location import log_path, read_announcement, socket_path, store_path
 from stateward.printable import printable
 from stateward.start import is_older, open_transport
-from stateward_daemon.cli.printing import paint, show, show_json
+from stateward_daemon.cli.printing import counted, paint, show, show_json, whose
 from stateward_daemon.cli.reach import NOT_RUNNING
 from stateward_daemon.cli.store_verbs import checked
 from stateward_daemon.exits import EXIT_FINDINGS, EXIT_OK
@@ -25,6 +25,8 @@ from stateward_protocol.errors import WireError
 if TYPE_CHECKING:
     from argparse import Namespace
     from collections.abc import Iterator
+
+    from stateward_engine.state.view import ScopeName
 
 # A start copies the journal, and compaction writes checkpoints before it lets go of the old ones.
 _FREE_BYTES_MIN: Final = 64 * 2**20
@@ -113,10 +115,11 @@ def _daemon(store: Path, options: Namespace) -> Iterator[Finding]:
     if announced is not None and is_older(status["version"]):
         yield Finding("daemon", "warning", f"pid {pid} is version {status['version']}", "stateward daemon restart")
     else:
-        yield Finding("daemon", "ok", f"pid {pid} serves {status['connections']} connections")
+        yield Finding("daemon", "ok", f"pid {pid} serves {counted(status['connections'], 'connection')}")
     yield _writer(status["writer"])
-    for stream in status.get("damaged", []):
-        yield Finding("scope", "fault", stream["reason"], f"stateward reset-scope {stream['kind']}")
+    for scope in status["damaged"]:
+        owner = scope["kind"], scope["cwd"], scope["session"]
+        yield Finding("content", "fault", f"{whose(*owner)}: {scope['file']}: {scope['reason']}", _mending(*owner))
 
 
 def _writer(health: dict[str, object]) -> Finding:
@@ -136,12 +139,22 @@ def _content(store: Path) -> Iterator[Finding]:
     except WireError as error:
         yield Finding("content", "fault", error.message, "stateward where")
         return
+    owners = {stream.file: stream.identity for stream in report.streams}
     for fault in report.faults:
-        damaged = next((stream.identity.kind for stream in report.streams if stream.file == fault.file), None)
-        remedy = "restore it from a copy" + (f", or: stateward reset-scope {damaged}" if damaged else "")
-        yield Finding("content", "fault", f"{fault.file or store}: {fault.reason}", remedy)
+        identity, text = owners.get(fault.file), f"{fault.file or store}: {fault.reason}"
+        if identity is None:
+            yield Finding("content", "fault", text, "restore the whole directory from a copy")
+        else:
+            owner = identity.kind, identity.cwd, identity.session
+            yield Finding("content", "fault", f"{whose(*owner)}: {text}", _mending(*owner))
     if not report.faults:
-        yield Finding("content", "ok", f"{len(report.streams)} streams, no fault")
+        yield Finding("content", "ok", f"{counted(len(report.streams), 'stream')}, no fault")
+
+
+def _mending(kind: ScopeName, cwd: str | None, session: str | None) -> str:
+    from stateward_engine.state.view import Identity, reset_command  # noqa: PLC0415 - only damage needs the engine
+
+    return f"restore it from a copy, or: {reset_command(Identity(kind, cwd, session))}"
 
 
 def _log(store: Path) -> Finding:

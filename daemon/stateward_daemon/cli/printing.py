@@ -53,6 +53,25 @@ def health_word(health: ScopeHealth | WriterHealth) -> str:
     return "ok" if health.ok else f"not ok: {health.reason}"
 
 
+def whose(kind: str, cwd: str | None, session: str | None) -> str:
+    """Return a scope as people name it.
+
+    >>> whose("session", "/home/ada", "s1")
+    'the session scope of s1 in /home/ada'
+    """
+    place = "" if cwd is None else f" of {cwd}" if session is None else f" of {session} in {cwd}"
+    return f"the {kind} scope{place}"
+
+
+def counted(count: int, noun: str) -> str:
+    """Return a count with its noun.
+
+    >>> counted(1, "fault"), counted(2, "fault")
+    ('1 fault', '2 faults')
+    """
+    return f"{count} {noun}{'' if count == 1 else 's'}"
+
+
 def extent(meta: dict[str, Any]) -> str:
     """Return a kind with its size, such as `array of 3`."""
     size = meta.get("size", meta.get("length"))

@@ -6,6 +6,7 @@ import os
 from typing import TYPE_CHECKING, Final
 
 import stateward
+from stateward.opening import opener
 from stateward.start import READ_ONLY
 from stateward_daemon.cli.printing import note
 from stateward_daemon.exits import UsageFault
@@ -22,22 +23,24 @@ SOCKETLESS: Final = frozenset({"no_socket", "socket_path"})
 NOT_RUNNING: Final = "not_running"
 
 
-def open_client(options: Namespace, *, start: Start = "auto", changes: bool = False) -> Client:
-    """Return an attached client for the common options.
+def open_client(options: Namespace, *, start: Start = "auto", changes: bool = False, attach: bool = True) -> Client:
+    """Return a client for the common options.
 
     Args:
         options: As `add_state_options` gives them.
         start: `never` is for verbs that start no daemon; where none runs, they work in this process.
         changes: Whether the verb writes: others also read a store in a place that no daemon could write to.
+        attach: Whether the verb is about the client's own state. Others also work where a scope of it is damaged.
 
     Raises:
         WireError: No daemon and no store can be had, or the attachment is refused.
         UsageFault: The current directory is gone.
     """
+    client = _attached if attach else _unattached
     if options.embedded:
-        return _attached(options, "embedded")
+        return client(options, "embedded")
     try:
-        return _attached(options, start)
+        return client(options, start)
     except WireError as error:
         reason = error.data.get("reason_code")
         if reason in SOCKETLESS:
@@ -47,7 +50,14 @@ def open_client(options: Namespace, *, start: Start = "auto", changes: bool = Fa
             note(f"note: {error.message.partition(';')[0]}; working in this process")
         elif not (start == "never" and reason == NOT_RUNNING):
             raise
-    return _attached(options, "embedded")
+    return client(options, "embedded")
+
+
+def _unattached(options: Namespace, start: Start) -> Client:
+    client = stateward.Client(opener(start, options.store, options.socket, options.timeout), CLIENT_NAME)
+    # Opens the connection here, where it can be tried in another way.
+    client.ping()
+    return client
 
 
 def _attached(options: Namespace, start: Start) -> Client:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from stateward.calls import attach_params
 from stateward.location import store_path
 from stateward.start import open_transport
-from stateward_daemon.cli.printing import extent, note, show, show_json, show_table
+from stateward_daemon.cli.printing import counted, extent, note, show, show_json, show_table, whose
 from stateward_daemon.cli.reach import CLIENT_NAME, NOT_RUNNING
 from stateward_daemon.exits import EXIT_FINDINGS, EXIT_OK, UsageFault
 from stateward_protocol.errors import WireError
@@ -50,7 +50,7 @@ def check_store(options: Namespace) -> int:
     else:
         for fault in report.faults:
             show(f"{fault.file or 'the store'}: {fault.reason}")
-        note(f"{len(report.streams)} streams, {len(report.faults)} faults")
+        note(f"{counted(len(report.streams), 'stream')}, {counted(len(report.faults), 'fault')}")
     return EXIT_FINDINGS if report.faults else EXIT_OK
 
 
@@ -82,21 +82,22 @@ def compact(options: Namespace) -> int:
     if options.json:
         show_json(result)
     else:
-        note(f"wrote {result['streams_written']} checkpoints")
+        note(f"wrote {counted(result['streams_written'], 'checkpoint')}")
     return EXIT_OK
 
 
 def reset_scope(options: Namespace) -> int:
     """Show what a scope holds, ask, and give it up."""
     scope: Owner = options.scope
-    named = {"cwd": None if scope == "global" else os.path.realpath(options.cwd)}
+    if scope == "session" and options.session is None:
+        raise UsageFault("which session? name it, as in: stateward reset-scope session --session s1")
+    named = {} if scope == "global" else {"cwd": os.path.realpath(options.cwd)}
     if scope == "session":
         named["session"] = options.session
-    named = {name: value for name, value in named.items() if value is not None}
     with _reached(options) as transport:
         if not options.yes:
             show_table(_held(transport, scope, named).items())
-            _ask(scope)
+            _ask(scope, named)
         result = transport.call("reset_scope", {"scope": scope, **named})
     if options.json:
         show_json(result)
@@ -120,15 +121,20 @@ def _held(transport: Transport, scope: Owner, named: dict[str, Any]) -> dict[str
     return held or {scope: "empty"}
 
 
-def _ask(scope: Owner) -> None:
+def _ask(scope: Owner, named: dict[str, Any]) -> None:
     """Return once the user has typed the name of the scope.
 
     Raises:
         UsageFault: Something else, or nobody is there to type.
     """
+    cwd, session = named.get("cwd"), named.get("session")
+    note(f"All of this goes, with its history: {whose(scope, cwd, session)}.")
     if not sys.stdin.isatty():
-        raise UsageFault(f"nothing was changed; to give all of it up without being asked: reset-scope {scope} --yes")
-    note(f"All of this goes, with its history. Type {scope} to go on:")
+        from stateward_engine.state.view import Identity, reset_command  # noqa: PLC0415 - as in `checked`
+
+        command = reset_command(Identity(scope, cwd, session))
+        raise UsageFault(f"nothing was changed; to give it up without being asked: {command} --yes")
+    note(f"Type {scope} to go on:")
     if sys.stdin.readline().strip() != scope:
         raise UsageFault("nothing was changed")
 

@@ -16,7 +16,7 @@ from stateward_engine.state.storable import is_selector
 from stateward_engine.state.view import HOT_PLANES
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
     from stateward_engine.state.ownership import Keys
     from stateward_engine.state.view import Planes, ScopeName, Selection
@@ -60,17 +60,15 @@ def patch_receipt(selection: Selection, stages: Mapping[ScopeName, Stage]) -> di
     return receipt | {"state_updates": updates} if updates else receipt
 
 
-def stands_alone(stages: Iterable[Stage]) -> bool:
+def stands_alone(stages: Collection[Stage]) -> bool:
     """Tell at little cost that a patch of one owner meets no other, so that what it sent is what shows.
 
     That is so where nobody else has the planes it names, and it deletes nothing: of deletions a writer is told.
     """
-    authors = [stage for stage in stages if stage.authored]
+    authors, others = [stage for stage in stages if stage.authored], [stage for stage in stages if not stage.authored]
     if len(authors) != 1 or authors[0].cascaded or _deletes(authors[0].authored):
         return False
-    return not any(
-        plane in stage.before for stage in stages if stage is not authors[0] for plane in authors[0].authored
-    )
+    return not any(plane in stage.before for stage in others for plane in authors[0].authored)
 
 
 def _deletes(patch: Json) -> bool:

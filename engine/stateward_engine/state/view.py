@@ -6,6 +6,7 @@ along its own path and shares everything else with the view before it, so that a
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Final, Literal, TypeAlias
@@ -142,6 +143,17 @@ class Scope:
 EMPTY_SCOPE: Final = Scope()
 
 
+def reset_command(identity: Identity) -> str:
+    """Return the command that gives a scope up, whichever directory it is typed in.
+
+    >>> reset_command(Identity("session", "/home/ada/my project", "s1"))
+    "stateward reset-scope session --cwd '/home/ada/my project' --session s1"
+    """
+    named = {"--cwd": identity.cwd, "--session": identity.session}
+    words = [word for option, value in named.items() if value is not None for word in (option, value)]
+    return shlex.join(["stateward", "reset-scope", identity.kind, *words])
+
+
 @dataclass(frozen=True, slots=True)
 class Damage:
     """Why a stream cannot be trusted. Its bytes stay as they are until somebody gives them up.
@@ -156,13 +168,14 @@ class Damage:
 
     def refusal(self, identity: Identity) -> CorruptStore:
         """Return the answer to everything that depends on the stream."""
+        command = reset_command(identity)
         return CorruptStore(
             f"the {identity.kind} scope is damaged ({self.file}: {self.reason}); its bytes were kept: restore the file "
-            f"from a copy while no daemon runs, or give its content up with: stateward reset-scope {identity.kind}",
+            f"from a copy while no daemon runs, or give its content up with: {command}",
             file=self.file,
             reason=self.reason,
             scope=identity.kind,
-            example=f"stateward reset-scope {identity.kind}",
+            example=command,
         )
 
 
