@@ -7,6 +7,7 @@ before the drain, so that a new client never meets a daemon that is going; the l
 from __future__ import annotations
 
 import asyncio
+import gc
 import os
 import resource
 import signal
@@ -93,6 +94,8 @@ async def _serve(
         any_file_system=settings.store_file_system == "any",
     )
     try:
+        # What was loaded stays for long, and a collection that walks all of it would hold up every client.
+        gc.freeze()
         listener = Listener(socket_path(store_path, socket))
         try:
             store.announce(pid=os.getpid(), socket=str(listener.path), version=__version__)
