@@ -3,7 +3,8 @@
     pip install -e '.[fuzz]'
     python tests/fuzz/goals.py -max_total_time=600 [CORPUS]
 
-It needs atheris, which has wheels for some Pythons only, so no test runs it. Options are those of libFuzzer.
+It needs atheris, which has wheels for some Pythons only, so no test runs it. Options are those of libFuzzer. What it
+finds is written to `build/fuzz`.
 """
 
 from __future__ import annotations
@@ -21,7 +22,9 @@ with atheris.instrument_imports(include=["stateward_engine"]):
     from stateward_engine.goals.mending import edited, mend
     from stateward_engine.goals.row_problems import row_problems
 
-CONFORMANCE: Final = Path(__file__).parent.parent / "conformance"
+ROOT: Final = Path(__file__).parent.parent.parent
+CONFORMANCE: Final = ROOT / "tests/conformance"
+FOUND: Final = ROOT / "build/fuzz"
 BYTES_MAX: Final = 4096
 
 
@@ -50,9 +53,10 @@ def seed(folder: Path) -> None:
 
 
 def main() -> None:
+    FOUND.mkdir(parents=True, exist_ok=True)
     with TemporaryDirectory(prefix="fuzz") as folder:
         seed(Path(folder))
-        atheris.Setup([*sys.argv, f"-max_len={BYTES_MAX}", folder], check)
+        atheris.Setup([*sys.argv, f"-max_len={BYTES_MAX}", f"-artifact_prefix={FOUND}/", folder], check)
         atheris.Fuzz()
 
 
