@@ -12,13 +12,12 @@ from stateward_engine.errors import InvalidRequest, RenderRejected, UnsafeDocume
 from stateward_engine.goals.compact import compact
 from stateward_engine.goals.contract import WITHOUT_MARKDOWN
 from stateward_engine.goals.digests import text_sha256, value_sha256
-from stateward_engine.goals.encode import metadata_line
 from stateward_engine.goals.owned import Owned, read_owned
 from stateward_engine.goals.parity import check_parity
 from stateward_engine.goals.passages import PROJECTION_MARKER, SECTION_START
 from stateward_engine.goals.records import Record, admit
 from stateward_engine.goals.regions import Role, marker
-from stateward_engine.goals.todo_codec import STATUS_OF_MARKER
+from stateward_engine.goals.todo_codec import STATUS_OF_MARKER, metadata_line
 from stateward_engine.goals.validation import declared_fields
 
 if TYPE_CHECKING:

@@ -1,4 +1,4 @@
-"""The todo codec: task lines, metadata lines and continuations, for readers, editors and the renderer's parity check.
+"""The todo codec: task lines, metadata lines and continuations, for readers, editors and the renderer.
 
 Each line is read on its own first, which needs no context; a row takes the lines that belong to it.
 """
@@ -10,7 +10,8 @@ from enum import Enum, auto
 from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
 
 from stateward_engine.goals.compact import compact
-from stateward_engine.goals.fields import REMOVED_POLICIES, Fields
+from stateward_engine.goals.encode import encode_value
+from stateward_engine.goals.fields import FIELDS, REMOVED_POLICIES, Fields
 from stateward_engine.goals.tokens import read_words
 from stateward_engine.goals.visible import COMMENT_END, COMMENT_START
 
@@ -231,3 +232,16 @@ def tokens(text: str) -> Iterator[Token]:
         offset = text.index(METADATA_WORD) + len(METADATA_WORD)
         for match in TOKEN.finditer(body):
             yield Token(match["key"], match["value"], offset + match.start())
+
+
+def metadata_line(fields: Fields) -> str:
+    """Return the metadata line of a row: the fields that have a key, in the order of the table.
+
+    Source: goal-documents 2.2 and 4.2.
+
+    >>> metadata_line({"note": "a b", "todo_id": "todo_one", "title": "not a key", "reason": ""})
+    '  <!-- loopx:todo todo_id=todo_one note=a%20b -->'
+    """
+    written = ((key, encode_value(fields[key])) for key in FIELDS if key in fields)
+    body = " ".join(f"{key}={value}" for key, value in written if value)
+    return f"  {COMMENT_START} {METADATA_WORD}{TODO_WORD} {body} {COMMENT_END}"

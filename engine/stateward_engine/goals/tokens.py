@@ -6,9 +6,10 @@ import re
 from difflib import get_close_matches
 from functools import lru_cache
 from typing import TYPE_CHECKING, Final, NamedTuple
-from urllib.parse import quote, unquote_to_bytes
+from urllib.parse import unquote_to_bytes
 
 from stateward_engine.goals.compact import compact
+from stateward_engine.goals.encode import encode_value, written
 from stateward_engine.goals.fields import FIELDS, KEPT_TOKENS_MAX, LIST_SEPARATOR, decode_value, read_field
 from stateward_engine.json_value import Json
 
@@ -102,18 +103,6 @@ class Finding(NamedTuple):
     instead: str | None
 
 
-def encode_value(value: str) -> str:
-    """Return the written form of a compacted value.
-
-    Source: goal-documents 3.5.
-
-    >>> encode_value("a b/c~预")
-    'a%20b%2Fc~%E9%A2%84'
-    """
-    # A buffer can hold half a character, and even that has bytes here.
-    return quote(value.encode("utf-8", "surrogatepass"), safe=":")
-
-
 @lru_cache(maxsize=KEPT_TOKENS_MAX)
 def examine(key: str, raw: str) -> Finding | None:
     """Return what is to be told about `key=raw`, or `None` when it is read as it is written.
@@ -204,27 +193,13 @@ def _bad_escape(raw: str) -> str | None:
 
 def _examine_list(key: str, raw: str) -> Finding | None:
     members = [member for part in LISTS[key].split(decode_value(raw)) if (member := compact(part))]
-    written = [_written(FIELDS[key](member)) for member in members]
-    if None in written:
+    read = [FIELDS[key](member) for member in members]
+    if None in read:
         return _invalid(key, "a member that is anything else is dropped")
-    return _differing(",".join(filter(None, written)), ",".join(members))
+    return _differing(written(read), ",".join(members))
 
 
-def _written(value: Json) -> str | None:
-    """Return the written form of what one member of a list was read as, or `None` for nothing."""
-    return None if value is None else ",".join(map(_member, value if isinstance(value, list) else [value]))
-
-
-def _member(value: Json) -> str:
-    match value:
-        case {"outcome": outcome, "decision_scope": scope, "source_todo_id": source}:
-            return f"{outcome}|{_member(scope)}|{source}"
-        case {"kind": kind, "granularity": granularity, "scope_key": key}:
-            return f"{kind}:{granularity}:{key}"
-    return str(value)
-
-
-def _differing(value: str, written: str) -> Finding | None:
-    if value == written:
+def _differing(value: str, found: str) -> Finding | None:
+    if value == found:
         return None
     return Finding("normalised_value", f"this is read as `{value}`; write it like that", encode_value(value))
