@@ -7,8 +7,8 @@ import pytest
 from stateward_engine.goals.codes import CODES
 from stateward_engine.goals.compact import clip
 from stateward_engine.goals.document import read_document
-from stateward_engine.goals.document_problems import RELATED_MAX
 from stateward_engine.goals.priority import Priority, priority_rank, read_decorated_priority
+from stateward_engine.goals.problems import RELATED_MAX
 from stateward_engine.goals.sections import ENTRY_CHARACTERS_MAX
 from stateward_engine.goals.todos import TEXT_CHARACTERS_MAX
 

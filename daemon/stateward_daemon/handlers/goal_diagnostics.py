@@ -8,23 +8,26 @@ from typing import TYPE_CHECKING
 from stateward_daemon import convert
 from stateward_daemon.rules import rules_or_none
 from stateward_engine.errors import EngineError, UnwantedOwner
+from stateward_engine.goals.problems import in_order
 from stateward_engine.goals.state_problems import state_problems
 from stateward_engine.goals.suppression import ruled
 from stateward_engine.state.read import ReadRequest, read
 from stateward_engine.state.references import mention_spans
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from stateward_daemon.host import Caller
+    from stateward_engine.goals.problems import Problem
     from stateward_protocol import messages as m
 
 
 def handle(caller: Caller, params: m.DocumentParams) -> m.GoalDiagnosticsResult:
     """Answer what an editor shows, with places in code points, and which references the caller's state cannot read."""
     document = caller.document(params.path, params.text)
-    found = list(document.problems)
+    found: Iterable[Problem] = document.problems
     if caller.bound().mode != "off":
-        found += state_problems(document, mention_spans, lambda path: _refusal(caller, path))
-        found.sort(key=lambda problem: (problem.span, problem.code))
+        found = in_order([*found, *state_problems(document, mention_spans, lambda path: _refusal(caller, path))])
     rules = rules_or_none(None if params.path is None else Path(params.path), caller.host.log)
     return convert.goal_diagnostics(document, ruled(found, rules))
 

@@ -7,9 +7,10 @@ from __future__ import annotations
 
 from collections import defaultdict
 from itertools import count
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
-from stateward_engine.goals.problems import Edit, Fix, Problem, problem
+from stateward_engine.goals.lines import indent_of
+from stateward_engine.goals.problems import RELATED_MAX, Edit, Fix, Problem, problem
 from stateward_engine.goals.regions import marker
 from stateward_engine.goals.todo_codec import METADATA_WORD, TODO_WORD, LineKind
 
@@ -19,9 +20,6 @@ if TYPE_CHECKING:
     from stateward_engine.goals.parts import Parts
     from stateward_engine.goals.regions import Fault, Region
     from stateward_engine.goals.todos import Todo
-
-# Every row of a group points at the others, which makes a group of n rows n² pointers.
-RELATED_MAX: Final = 16
 
 
 def document_problems(parts: Parts) -> Iterator[Problem]:
@@ -178,7 +176,7 @@ def _own_id(parts: Parts, todo: Todo) -> Fix:
         edit = Edit((at, at), f" {token}")
     else:
         at = todo.extent[1]
-        indent = text[: len(text) - len(text.lstrip())]
+        indent = indent_of(text)
         edit = Edit((at, at), f"{parts.newline}{indent}  <!-- {lead} {token} -->")
     return Fix("give the row its id", (edit,), safe)
 

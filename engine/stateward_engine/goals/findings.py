@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from stateward_engine.goals.document_problems import document_problems
 from stateward_engine.goals.line_problems import line_problems
+from stateward_engine.goals.problems import in_order
 from stateward_engine.goals.reference_problems import reference_problems
 from stateward_engine.goals.row_problems import row_problems
 from stateward_engine.goals.suppression import unsuppressed
@@ -29,7 +30,7 @@ def find_problems(parts: Parts) -> tuple[Problem, ...]:
         if todo.odd:
             found += row_problems(parts.lines.text[slice(*todo.extent)], todo.extent[0])
     kept = unsuppressed(parts.lines, _cautious(parts, found))
-    return tuple(sorted(kept, key=lambda problem: (problem.span, problem.code)))
+    return tuple(in_order(kept))
 
 
 def _cautious(parts: Parts, found: list[Problem]) -> list[Problem]:

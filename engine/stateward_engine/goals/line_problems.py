@@ -10,6 +10,7 @@ from itertools import pairwise, takewhile
 from typing import TYPE_CHECKING, Final
 
 from stateward_engine.goals.conflicts import find_conflicts
+from stateward_engine.goals.lines import indent_of
 from stateward_engine.goals.passages import SECTION_START
 from stateward_engine.goals.problems import Edit, Fix, Problem, problem
 from stateward_engine.goals.regions import is_marker
@@ -94,7 +95,7 @@ def _box_fix(text: str, box: re.Match[str], span: Span) -> Fix | None:
     if marker not in STATUS_OF_MARKER or not box["text"].strip():
         return None
     bullet = box["bullet"] if box["bullet"] in BULLETS else "-"
-    indent = text[: len(text) - len(text.lstrip())]
+    indent = indent_of(text)
     return Fix("make it a todo", (Edit(span, f"{indent}{bullet} [{marker}] {box['text'].strip()}"),))
 
 
@@ -142,7 +143,7 @@ def _wrapped(parts: Parts, sections: list[tuple[int, int]]) -> Iterator[Problem]
             continue
         span = parts.lines.span(block.first)[0], parts.line_end(block.end - 1)
         text = parts.lines.texts[block.first]
-        indent = text[: len(text) - len(text.lstrip())] if text.startswith(INDENT) else "  "
+        indent = indent_of(text) if text.startswith(INDENT) else "  "
         instead = as_metadata(inside) if block.closed and COMMENT_END not in inside else None
         safe = instead is not None and _surely_meant(parts, block.first, block.end - 1)
         fix = Fix("join the lines of the comment", (Edit(span, f"{indent}{instead}"),), safe) if instead else None

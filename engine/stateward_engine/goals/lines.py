@@ -119,6 +119,11 @@ def split_lines(text: str, mark: str | None = None) -> Lines:
     return Lines(text, mark, texts, terminators)
 
 
+def indent_of(text: str) -> str:
+    """Return the whitespace in front of what a line says."""
+    return text[: len(text) - len(text.lstrip())]
+
+
 def lines_in(text: str, start: int, end: int) -> int:
     """Return how many lines stand from the start of one up to an offset, an unfinished one included."""
     count = text.count("\n", start, end) + text.count("\r", start, end) - text.count("\r\n", start, end)

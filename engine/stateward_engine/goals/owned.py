@@ -44,12 +44,9 @@ class Owned(NamedTuple):
         """Return the text before, between and after the regions."""
         text, edges = self.lines.text, [0]
         for region in self.regions:
-            edges += (self._offset(region.first), self._offset(region.end))
+            edges += (self.lines.start(region.first), self.lines.start(region.end))
         edges.append(len(text))
         return [text[start:end] for start, end in zip(edges[::2], edges[1::2], strict=True)]
-
-    def _offset(self, index: int) -> int:
-        return self.lines.starts[index] if index < len(self.lines) else len(self.lines.text)
 
 
 def read_owned(text: str) -> Owned:

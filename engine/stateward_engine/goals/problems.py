@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from stateward_engine.goals.codes import CODES, Severity
 
@@ -11,6 +11,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from stateward_engine.goals.lines import Span
+
+# A problem of several rows is told on each, and points at the others, which makes a group of n rows n² pointers.
+RELATED_MAX: Final = 16
 
 
 class Edit(NamedTuple):
@@ -61,3 +64,8 @@ def problem(
 ) -> Problem:
     """Return a problem of a known code, with the severity of that code."""
     return Problem(code, CODES[code].severity, message, span, tuple(related), fix)
+
+
+def in_order(problems: Iterable[Problem]) -> list[Problem]:
+    """Return problems in the order in which they are shown: by place, then by code."""
+    return sorted(problems, key=lambda found: (found.span, found.code))

@@ -6,9 +6,9 @@ Source: goal-documents section 5.
 from __future__ import annotations
 
 from collections import Counter
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
-from stateward_engine.goals.problems import Problem, problem
+from stateward_engine.goals.problems import RELATED_MAX, Problem, problem
 from stateward_engine.goals.row_problems import placed_tokens
 from stateward_engine.goals.todos import REFERRING_KEYS, references_in, waiting
 
@@ -17,9 +17,6 @@ if TYPE_CHECKING:
 
     from stateward_engine.goals.lines import Lines, Span
     from stateward_engine.goals.todos import Todo
-
-# A cycle is told on each of its rows, and each points at some others.
-RELATED_MAX: Final = 16
 
 
 class Reference(NamedTuple):

@@ -11,7 +11,7 @@ from collections import defaultdict
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from stateward_engine.goals.fields import FIELDS, TODO_ID, read_field
-from stateward_engine.goals.lines import split_lines
+from stateward_engine.goals.lines import indent_of, split_lines
 from stateward_engine.goals.problems import Edit, Fix, Problem, problem
 from stateward_engine.goals.regions import is_marker
 from stateward_engine.goals.todo_codec import (
@@ -293,7 +293,7 @@ def _misplaced(line: Line, comment: re.Match[str], start: int, newline: str) -> 
     instead = as_metadata(comment["body"])
     fix = None
     if instead:
-        indent = line.text[: len(line.text) - len(line.text.lstrip())]
+        indent = indent_of(line.text)
         before, after = line.text[: comment.start()].rstrip(), line.text[comment.end() :].rstrip()
         # A continuation is indented already, and its metadata stands below it.
         below = f"{indent}  {instead}" if line.number == 1 else f"{indent}{instead}"
