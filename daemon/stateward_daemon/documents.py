@@ -8,19 +8,23 @@ import stat
 import threading
 from collections import OrderedDict
 from hashlib import sha256
+from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from stateward_engine.store.snapshot import DOCUMENT_BYTES_MAX
 from stateward_protocol.errors import WireError
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from stateward_engine.goals.document import GoalDocument
 
+GOAL_FILE_NAME: Final = "ACTIVE_GOAL_STATE.md"
 # Parsed documents that are kept. A person has a handful of goals open; an agent that walks a tree must not fill memory.
 DOCUMENTS_KEPT_MAX: Final = 64
-# A goal document is text for people; a file beyond this is something else, and reading it would stall its readers.
-DOCUMENT_BYTES_MAX: Final = 32 * 1024 * 1024
+
+
+def resolved(path: Path) -> Path:
+    """Return `path` with its directory resolved. The file itself is not: a save may replace a link by a file."""
+    return Path(os.path.realpath(path.parent)) / path.name
 
 
 def read_file(path: Path) -> bytes:

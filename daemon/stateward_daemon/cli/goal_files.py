@@ -9,11 +9,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final, TypeVar
 
 from stateward_daemon.convert import wire_error
-from stateward_daemon.documents import read_file
+from stateward_daemon.documents import GOAL_FILE_NAME, read_file, resolved
 from stateward_daemon.exits import UsageFault
 from stateward_engine.errors import NotPublished
-from stateward_engine.store import publish_file as publication
-from stateward_engine.store.publish_file import publish_file
+from stateward_engine.store import publish_file
 from stateward_protocol.errors import WireError
 
 if TYPE_CHECKING:
@@ -22,7 +21,6 @@ if TYPE_CHECKING:
 Merged = TypeVar("Merged")
 
 STANDARD_INPUT: Final = "-"
-GOAL_FILE_NAME: Final = "ACTIVE_GOAL_STATE.md"
 
 
 def expanded(names: Iterable[str]) -> list[str]:
@@ -80,7 +78,7 @@ def replace_file(name: str, merge: Callable[[bytes], bytes]) -> None:
     Raises:
         WireError: `refused`; the document stays as it is.
     """
-    _published(publish_file, name, merge)
+    _published(publish_file.publish_file, name, merge)
 
 
 def create_file(name: str, data: bytes) -> None:
@@ -89,13 +87,12 @@ def create_file(name: str, data: bytes) -> None:
     Raises:
         WireError: `refused`; one that is there already stays as it is.
     """
-    _published(publication.create_file, name, data)
+    _published(publish_file.create_file, name, data)
 
 
 def _published(publish: Callable[[Path, Merged], object], name: str, merged: Merged) -> None:
-    path = Path(name)
     try:
         # The directory may be reached by links; the document itself may not be one.
-        publish(Path(os.path.realpath(path.parent)) / path.name, merged)
+        publish(resolved(Path(name)), merged)
     except NotPublished as refusal:
         raise wire_error(refusal) from None

@@ -6,8 +6,9 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from stateward_daemon.cli.goal_files import GOAL_FILE_NAME, create_file
+from stateward_daemon.cli.goal_files import create_file
 from stateward_daemon.cli.printing import show, show_json
+from stateward_daemon.documents import GOAL_FILE_NAME
 from stateward_daemon.exits import EXIT_OK, UsageFault
 from stateward_engine.errors import InvalidRequest
 from stateward_engine.goals.template import new_document

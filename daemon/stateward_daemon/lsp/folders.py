@@ -6,8 +6,9 @@ import asyncio
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from stateward_daemon.documents import GOAL_FILE_NAME, resolved
 from stateward_daemon.lsp.scan import DOCUMENTS_MAX, find_goal_documents
-from stateward_daemon.lsp.uris import GOAL_FILE_NAME, path_of, resolved, uri_below
+from stateward_daemon.lsp.uris import path_of, uri_below
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable

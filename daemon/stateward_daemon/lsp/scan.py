@@ -6,7 +6,7 @@ import os
 from collections import deque
 from typing import TYPE_CHECKING, Final
 
-from stateward_daemon.lsp.uris import GOAL_FILE_NAME
+from stateward_daemon.documents import GOAL_FILE_NAME
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

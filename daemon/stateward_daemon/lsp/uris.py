@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 from urllib.parse import quote, unquote_to_bytes
+
+from stateward_daemon.documents import GOAL_FILE_NAME, resolved
 
 if TYPE_CHECKING:
     from pathlib import PurePath
-
-GOAL_FILE_NAME: Final = "ACTIVE_GOAL_STATE.md"
 
 
 def path_of(uri: str) -> Path | None:
@@ -40,11 +40,6 @@ def goal_path_of(uri: str) -> Path | None:
     """
     path = path_of(uri)
     return None if path is None or path.name != GOAL_FILE_NAME else resolved(path)
-
-
-def resolved(path: Path) -> Path:
-    """Return `path` with its directory resolved. The file itself is not: a save may replace a link by a file."""
-    return Path(os.path.realpath(path.parent)) / path.name
 
 
 def uri_below(folder: str, relative: PurePath) -> str:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from lsprotocol import types as lsp
 
-from stateward_daemon.lsp.uris import GOAL_FILE_NAME
+from stateward_daemon.documents import GOAL_FILE_NAME
 
 if TYPE_CHECKING:
     from stateward_daemon.lsp.session import LspSession
