@@ -46,12 +46,12 @@ def check(options: Namespace) -> int:
     names = expanded(options.files)
     if options.diff:
         return _show_differences(names, options.stdin_filename)
-    fixed = _fix(names) if options.fix else 0
+    fixed_count = _fix(names) if options.fix else 0
     checked = [_check(name, options.stdin_filename) for name in names]
     items = [item for document in checked for item in document.found.items]
     _report(checked, "json" if options.json else options.format)
     if options.format == "text" and not options.json:
-        note(count_line(items, len(checked), fixed))
+        note(count_line(items, len(checked), fixed_count))
     counting = {"error", "warning", "info"} if options.strict else {"error", "warning"}
     return EXIT_FINDINGS if any(item.severity in counting for item in items) else EXIT_OK
 
@@ -98,21 +98,21 @@ def _fix(names: Sequence[str]) -> int:
     """Make the safe fixes in files, and return how many problems that mended."""
     if STANDARD_INPUT in names:
         raise UsageFault("standard input cannot be fixed; --diff shows what would be, and a file can be")
-    count = 0
-    for name in names:
-        rules = _rules(name)
-        if not _mended(read_named(name), rules)[1]:
-            # Not even looked at by what writes, which also takes no link and no file of somebody else.
-            continue
-        fixed: list[int] = []
+    return sum(map(_fix_file, names))
 
-        def merge(data: bytes, rules: Rules = rules, fixed: list[int] = fixed) -> bytes:
-            text, count = _mended(data, rules)
-            fixed[:] = [count]
-            return text
+
+def _fix_file(name: str) -> int:
+    rules = _rules(name)
+    _, count = _mended(read_named(name), rules)
+    # What has nothing to fix is not even looked at by what writes, which takes no link and no file of somebody else.
+    if count:
+
+        def merge(data: bytes) -> bytes:
+            nonlocal count
+            after, count = _mended(data, rules)
+            return after
 
         replace_file(name, merge)
-        count += sum(fixed)
     return count
 
 
