@@ -9,9 +9,8 @@ from msgspec import UNSET
 
 from stateward_daemon.positions import LineIndex
 from stateward_engine.errors import EngineError, InvalidRequest
-from stateward_engine.state.transition import Repeat
 from stateward_engine.state.view import SCOPES, Selection
-from stateward_engine.store.group import Committed
+from stateward_engine.store.group import Rejected
 from stateward_protocol import messages as m
 from stateward_protocol.errors import WireError
 from stateward_protocol.record_messages import GoalRenderResult
@@ -56,9 +55,7 @@ def receipt(outcome: Outcome) -> Mapping[str, Any]:
         WireError: It was refused, or its outcome is not known.
         Exception: A mistake of ours in deciding it.
     """
-    if isinstance(outcome, Committed):
-        return outcome.transition.receipt
-    if isinstance(outcome, Repeat):
+    if not isinstance(outcome, Rejected):
         return outcome.receipt
     if isinstance(outcome.error, EngineError):
         raise wire_error(outcome.error)
@@ -179,7 +176,7 @@ def rendering(
     # Here, because few who read documents render.
     from stateward_engine.goals.render import render  # noqa: PLC0415
 
-    rendered = render(document.lines.text, records, provider_revision, private_validation)
+    rendered = render(document.text, records, provider_revision, private_validation)
     return GoalRenderResult(**rendered._asdict())
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import sys
 from typing import TYPE_CHECKING, Final
 
@@ -10,14 +9,13 @@ from msgspec import UNSET
 
 from stateward.printable import printable
 from stateward_daemon.cli.printing import columns, paint
+from stateward_engine.goals.lines import split_lines
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from stateward_protocol.messages import DiagnosticItem, Range
 
-# As the engine counts lines, and unlike `str.splitlines`.
-_TERMINATOR: Final = re.compile(r"\r\n?|\n")
 _TAB: Final = "    "
 _BY_US: Final = " (--fix)"
 _COMMANDS: Final = {"error": "error", "warning": "warning", "info": "notice"}
@@ -31,7 +29,7 @@ def finding_lines(path: str, text: str, items: list[DiagnosticItem]) -> Iterator
         text: The document.
         items: Its problems, with places in code points.
     """
-    lines = _TERMINATOR.split(text)
+    lines = split_lines(text, mark="").texts
     for item in items:
         severity = paint(f"{item.severity}[{item.code}]", item.severity, sys.stdout)
         yield f"{_place(path, item.range)}: {severity} {printable(item.message)}"
