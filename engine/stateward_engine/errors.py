@@ -21,7 +21,6 @@
     │   │   └── RenderRejected    records that a document cannot show and give back
     │   ├── TooLarge              a size bound was reached
     │   ├── Busy                  a queue bound was reached; try again
-    │   ├── Cancelled             the caller took it back in time
     │   └── UnsafeDocument        a document that cannot be read without guessing
     └── StoreError                the store or its disk; the call may have been right
         ├── CorruptStore          stored evidence contradicts itself
@@ -201,12 +200,6 @@ class Busy(RequestError):
 
     category = "busy"
     retryable = True
-
-
-class Cancelled(RequestError):
-    """The caller took the request back before it was committed."""
-
-    category = "cancelled"
 
 
 class UnsafeDocument(RequestError):
