@@ -63,6 +63,11 @@ class Connection(asyncio.Protocol):
         """Whether something that was sent has not left yet."""
         return self._transport.is_closing() or self._transport.get_write_buffer_size() > 0
 
+    @property
+    def _held(self) -> bool:
+        """Whether the frames that have come have to wait."""
+        return self.working or self.paused or self._turn_is_due
+
     # -- called by the transport -------------------------------------------------------------------------------------
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
@@ -191,8 +196,7 @@ class Connection(asyncio.Protocol):
 
     def _watch_deadline(self, *, anew: bool) -> None:
         """Give what has begun to arrive a time to be complete; `anew` when something was completed."""
-        held = self.working or self.paused or self._turn_is_due
-        waiting = Waiting.NOTHING if held else self._reader.waiting
+        waiting = Waiting.NOTHING if self._held else self._reader.waiting
         if waiting is self._deadline_is_for and not anew:
             return
         if self._deadline is not None:
@@ -219,8 +223,7 @@ class Connection(asyncio.Protocol):
         self._end_when_settled()
 
     def _end_when_settled(self) -> None:
-        held = self.working or self.paused or self._turn_is_due
-        if self._ended and not held and (self._exchange is None or self._exchange.settled):
+        if self._ended and not self._held and (self._exchange is None or self._exchange.settled):
             self._transport.close()
 
     def _drop(self, reason: str) -> None:

@@ -142,17 +142,15 @@ class LspSession:
 
     def shown(self, uri: str) -> Reading | None:
         """Return what the client's diagnostics for `uri` are about: its own text, or else the file."""
-        buffer = self.buffers.get(uri)
-        if buffer is not None and not buffer.follows_file:
+        if buffer := self._shown_buffer(uri):
             return buffer.reading()
         path = goal_path_of(uri)
         return None if path is None else self._read_file(path)
 
     def shown_id(self, uri: str) -> str | None:
         """Return a name of what `shown` gives, `None` for nothing; it costs no parsing."""
-        buffer = self.buffers.get(uri)
         path = goal_path_of(uri)
-        if buffer is not None and not buffer.follows_file:
+        if buffer := self._shown_buffer(uri):
             digest: str | None = text_digest(buffer.text)
         else:
             digest = None if path is None else self.documents.digest(path)
@@ -169,13 +167,12 @@ class LspSession:
         By a version the editor drops what is about another text than it shows. What is about the file has none: the
         buffer's number is that of the text which the file has replaced.
         """
-        buffer = self.buffers.get(uri)
-        return None if buffer is None or buffer.follows_file else buffer.version
+        buffer = self._shown_buffer(uri)
+        return None if buffer is None else buffer.version
 
     def is_long(self, uri: str) -> bool:
         """Tell whether what is shown for `uri` takes long to read."""
-        buffer = self.buffers.get(uri)
-        if buffer is not None and not buffer.follows_file:
+        if buffer := self._shown_buffer(uri):
             return len(buffer.text) > READ_INLINE_MAX
         path = goal_path_of(uri)
         return path is not None and self.documents.size_bytes(path) > READ_INLINE_MAX
@@ -240,6 +237,11 @@ class LspSession:
         self._wire.offers_diagnostics = client.pulls_diagnostics
         # In the background, so that nothing of it is sent before the answer to `initialize`.
         self.folders.change(added=client.folders)
+
+    def _shown_buffer(self, uri: str) -> Buffer | None:
+        """Return the buffer whose own text is shown for `uri`, or `None` when the file is."""
+        buffer = self.buffers.get(uri)
+        return None if buffer is None or buffer.follows_file else buffer
 
     def _read_file(self, path: Path) -> Reading | None:
         try:
