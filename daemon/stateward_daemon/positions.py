@@ -6,14 +6,12 @@ the encoding that it agreed on at `initialize`. This module is where one becomes
 
 from __future__ import annotations
 
-import re
 from bisect import bisect_right
 from enum import StrEnum
 from itertools import accumulate, islice
 from typing import Final, NamedTuple
 
-# As in LSP and in the engine, and unlike `str.splitlines`: VT, FF, NEL, U+2028 and their like end no line.
-_TERMINATOR: Final = re.compile(r"\r\n?|\n")
+from stateward_engine.goals.lines import TERMINATOR
 
 
 class Encoding(StrEnum):
@@ -71,19 +69,10 @@ def code_points_in(text: str, units: int, encoding: Encoding) -> int:
 def _line_starts(text: str) -> list[int]:
     # Nearly every text has LF alone. A plain split takes less than half of the time of the pattern.
     if "\r" in text:
-        return [0, *(match.end() for match in _TERMINATOR.finditer(text))]
+        return [0, *(match.end() for match in TERMINATOR.finditer(text))]
     starts = list(accumulate((len(line) + 1 for line in text.split("\n")), initial=0))
     # The last line ends with the text and not with a terminator.
     return starts[:-1]
-
-
-def terminators_in(text: str) -> int:
-    r"""Return how many lines of `text` end.
-
-    >>> terminators_in("a\r\nb\n\rc")
-    3
-    """
-    return text.count("\n") + text.count("\r") - text.count("\r\n")
 
 
 def line_start(text: str, line: int) -> int:
@@ -93,13 +82,13 @@ def line_start(text: str, line: int) -> int:
     (3, 4)
     """
     if "\r" in text:
-        return next(islice(_TERMINATOR.finditer(text), line - 1, None)).end() if line else 0
+        return next(islice(TERMINATOR.finditer(text), line - 1, None)).end() if line else 0
     return len(text) - len(text.split("\n", line)[-1])
 
 
 def line_end(text: str, start: int) -> int:
     """Return the offset of the first terminator from `start` on, or that of the end of the text."""
-    found = _TERMINATOR.search(text, start)
+    found = TERMINATOR.search(text, start)
     return len(text) if found is None else found.start()
 
 

@@ -11,7 +11,8 @@ from itertools import accumulate
 from math import ceil
 from typing import Final, NamedTuple, Self
 
-from stateward_daemon.positions import Encoding, code_points_in, line_end, line_start, terminators_in, units_in
+from stateward_daemon.positions import Encoding, code_points_in, line_end, line_start, units_in
+from stateward_engine.goals.lines import terminators_in
 
 # In code points. An edit walks over all pieces and copies one, so both many and long ones cost.
 PIECE_LENGTH_MAX: Final = 8 * 1024

@@ -124,10 +124,18 @@ def indent_of(text: str) -> str:
     return text[: len(text) - len(text.lstrip())]
 
 
+def terminators_in(text: str, start: int = 0, end: int | None = None) -> int:
+    r"""Return how many lines end from one offset up to another; by default in the whole text.
+
+    >>> terminators_in("a\r\nb\n\rc")
+    3
+    """
+    return text.count("\n", start, end) + text.count("\r", start, end) - text.count("\r\n", start, end)
+
+
 def lines_in(text: str, start: int, end: int) -> int:
     """Return how many lines stand from the start of one up to an offset, an unfinished one included."""
-    count = text.count("\n", start, end) + text.count("\r", start, end) - text.count("\r\n", start, end)
-    return count + (end > start and text[end - 1] not in "\r\n")
+    return terminators_in(text, start, end) + (end > start and text[end - 1] not in "\r\n")
 
 
 def _pieces(text: str) -> tuple[list[str], list[str]]:
@@ -152,6 +160,6 @@ def decode_document(data: bytes) -> str:
         return data.decode("utf-8")
     except UnicodeDecodeError as fault:
         at = fault.start
-    line = len(TERMINATOR.findall(data[:at].decode("utf-8"))) + 1
+    line = terminators_in(data[:at].decode("utf-8")) + 1
     message = f"the file is not UTF-8 at byte {at} on line {line}; save it again as UTF-8"
     raise UnsafeDocument(message, kind="not_utf8", line=line, byte_offset=at)
