@@ -47,3 +47,19 @@ def core(store: Store) -> WriterCore:
     """The core of an open store, for the test to drive; the store's own thread has nothing to do."""
     assert store.writer is not None
     return store.writer._core
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """A directory of people, in which documents stand."""
+    made = tmp_path / "workspace"
+    made.mkdir()
+    return made
+
+
+@pytest.fixture
+def document(folder: Path) -> Path:
+    """A document that is there."""
+    path = folder / "GOAL.md"
+    path.write_bytes(b"old\n")
+    return path
