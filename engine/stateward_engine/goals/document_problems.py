@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from stateward_engine.goals.lines import indent_of
 from stateward_engine.goals.problems import RELATED_MAX, Edit, Fix, Problem, problem
 from stateward_engine.goals.regions import marker
-from stateward_engine.goals.todo_codec import METADATA_WORD, TODO_WORD, LineKind
+from stateward_engine.goals.todo_codec import METADATA_WORD, TODO_WORD, LineKind, metadata_line
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Sequence
@@ -124,7 +124,7 @@ def _missing_sections(parts: Parts) -> Iterator[Problem]:
     else:
         message = "this document has no todos; add a `## User Todo` or an `## Agent Todo` section with a row"
         todo_id = _free_id("todo_first", {todo.todo_id for todo in parts.todos})
-        row = ("- [ ] Say what is to be done.", f"  <!-- {METADATA_WORD}{TODO_WORD} todo_id={todo_id} -->")
+        row = ("- [ ] Say what is to be done.", metadata_line({"todo_id": todo_id}))
         fix = _at_the_end(parts, "add Todo sections", "## User Todo", "", "## Agent Todo", "", *row)
         yield problem("missing_todo_sections", message, parts.lines.span(0), fix=fix)
 
