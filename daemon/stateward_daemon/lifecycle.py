@@ -187,11 +187,14 @@ class Daemon:
             self._idle = self._loop.call_later(self._settings.idle_exit_s, self._stop.set)
 
     def _check_socket(self) -> None:
-        if self._listener.is_published():
-            self._loop.call_later(SOCKET_CHECK_S, self._check_socket)
-        else:
+        if not self._listener.is_published():
             self.host.log.warning("the socket was replaced or removed; nobody can reach this daemon any more")
             self._stop.set()
+        elif not self.host.store.is_in_place:
+            self.host.log.warning("the store was moved or removed; this daemon serves nothing that is there")
+            self._stop.set()
+        else:
+            self._loop.call_later(SOCKET_CHECK_S, self._check_socket)
 
     def _file_changed(self, path: Path) -> None:
         for connection in list(self._connections):

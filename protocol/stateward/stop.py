@@ -37,8 +37,9 @@ def stop_daemon(transport: SocketTransport, timeout_s: float) -> bool:
 
 def _ask_to_leave(transport: SocketTransport) -> None:
     try:
-        # Nothing of the state is needed to end a daemon, but a connection is bound to some owner before it may ask.
-        transport.call("attach", attach_params(CLIENT_NAME, wanted=["global"]))
+        # Nothing of the state is needed to end a daemon, but a connection is bound to some owner before it may ask: to
+        # one that nobody works with, since a damaged one is refused.
+        transport.call("attach", attach_params(CLIENT_NAME, cwd="/", wanted=["cwd"]))
         transport.call("shutdown_daemon", {})
     except WireError as error:
         if error.category != "shutting_down" and error.data.get("reason_code") != "connection_lost":

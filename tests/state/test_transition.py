@@ -141,7 +141,10 @@ class TestIdempotency:
         assert view.receipts == {}
 
     def test_the_oldest_receipts_go(self) -> None:
-        kept = {ReceiptKey(CWD, None, str(n)): KeptReceipt("", {}) for n in range(RECEIPTS_KEPT_MAX)}
+        kept = {
+            ReceiptKey(CWD, None, str(n)): KeptReceipt("", {}, 0, Identity("cwd", CWD))
+            for n in range(RECEIPTS_KEPT_MAX)
+        }
         view = committed(View(receipts=kept), patch({"cwd": {"tactics": {"a": 1}}}, idempotency_key="new"))
 
         assert len(view.receipts) == RECEIPTS_KEPT_MAX

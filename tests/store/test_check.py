@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from stateward_engine.errors import StoreUnavailable
+from stateward_engine.errors import CorruptStore, StoreUnavailable
 from stateward_engine.store.check import check_store
 from stateward_engine.store.record import MAGIC_PREFIX
 from stateward_engine.store.scan import scan
@@ -103,6 +103,20 @@ def test_a_catalogue_that_cannot_be_read_is_a_fault(used: Path) -> None:
     data = journal.read_bytes()
     journal.write_bytes(MAGIC_PREFIX + b"X" + data[4:])
     assert ("journal/000002.log", "no catalogue that this version knows; no stream can be checked") in reasons(used)
+
+
+def test_a_checkpoint_of_nobody_is_a_fault(used: Path) -> None:
+    stray = used / "streams" / "cwd" / "junk.json"
+    stray.write_bytes(b"{}")
+    stray.chmod(0o600)
+    assert reasons(used) == [("streams/cwd/junk.json", "a checkpoint that the ledger does not know")]
+
+
+def test_an_older_journal_under_the_newest_name_is_a_fault_and_is_not_served(used: Path) -> None:
+    (used / "journal" / "previous").rename(used / "journal" / "000002.log")
+    assert ("journal/000002.log", "the content is that of journal 1: an older copy") in reasons(used)
+    with pytest.raises(CorruptStore, match="an older copy"):
+        open_store(used)
 
 
 def test_what_a_start_refuses_is_a_fault(used: Path) -> None:

@@ -13,6 +13,7 @@ import pytest
 from stateward_engine.errors import StoreUnavailable, TooLarge
 from stateward_engine.store.lock import ANNOUNCEMENT_BYTES
 from stateward_engine.store.store import open_store
+from stateward_engine.store.writer import Compact
 from store.planted import kept, put
 
 if TYPE_CHECKING:
@@ -135,3 +136,20 @@ def test_the_lock_file_outlives_its_holder_and_names_nobody(place: Path) -> None
 
     with open_store(place):
         assert (place / "lock").stat().st_ino == inode
+
+
+@pytest.mark.parametrize("replaced", [False, True])
+def test_a_store_that_was_moved_acknowledges_nothing(place: Path, *, replaced: bool) -> None:
+    """What is written into the moved directory is not in the store, and another process may have that by now."""
+    with open_store(place) as store:
+        store.commit_now(put("a", 1))
+        place.rename(place.with_name("moved"))
+        if replaced:
+            open_store(place).close()
+        assert not store.is_in_place
+        with pytest.raises(StoreUnavailable, match="was moved") as refusal:
+            store.commit_now(put("b", 2))
+        assert refusal.value.facts["outcome"] == "refused"
+        with pytest.raises(StoreUnavailable, match="was moved"):
+            store.commit_now(Compact())
+    assert kept(open_store(place.with_name("moved"), read_only=True).view) == {"a": 1}

@@ -79,7 +79,7 @@ def _decide_patch(basis: Basis, command: PatchState) -> Transition | Repeat:
     if key is not None:
         digest = _digest(patch)
         # Looked up before `if_revision`: a repeat must be answered although its own first run moved the revision.
-        if kept := basis.receipt(key):
+        if kept := basis.receipts.get(key):
             return _repeat(kept, digest)
     if command.if_revision is not None:
         _check_revision(basis, selection, command.if_revision)

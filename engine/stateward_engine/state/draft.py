@@ -83,7 +83,10 @@ class Draft(Basis):
         if transition.cwd is not None and transition.session is not None:
             self._name_session(transition.cwd, transition.session, at)
         if transition.receipt_key is not None and transition.digest is not None:
-            self._keep_receipt(transition.receipt_key, KeptReceipt(transition.digest, transition.receipt, sequence))
+            # A keyed mutation has changed something, and changes are in precedence order.
+            home = [*transition.patches][-1]
+            kept = KeptReceipt(transition.digest, transition.receipt, sequence, home)
+            self._keep_receipt(transition.receipt_key, kept)
         if transition.history_limit is not None:
             self._limit_history(transition.history_limit, sequence)
         self.sequence = sequence
@@ -126,7 +129,7 @@ class Draft(Basis):
         own[session] = at
 
     def _keep_receipt(self, key: ReceiptKey, kept: KeptReceipt) -> None:
-        if key.home in self.damaged:
+        if kept.home in self.damaged:
             return
         self.receipts[key] = kept
         if len(self.receipts) > RECEIPTS_KEPT_MAX:

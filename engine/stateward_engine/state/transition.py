@@ -65,8 +65,6 @@ class Transition:
         streams = dict.fromkeys((*self.patches, *self.states))
         if self.session is not None:
             streams[Identity("session", self.cwd, self.session)] = None
-        if self.receipt_key is not None:
-            streams[self.receipt_key.home] = None
         return streams
 
     def to_entry(self, at: str) -> dict[str, Json]:

@@ -83,17 +83,6 @@ class Selection:
         return [self.identity(scope) for scope in SCOPES if given[scope]]
 
 
-def home(cwd: str | None, session: str | None) -> Identity:
-    """Return the narrowest scope of a client: its stream also keeps the receipts of that client.
-
-    >>> home("/home/ada", None)
-    Identity(kind='cwd', cwd='/home/ada', session=None)
-    """
-    if cwd is None:
-        return Identity("global")
-    return Identity("cwd", cwd) if session is None else Identity("session", cwd, session)
-
-
 @dataclass(frozen=True, slots=True)
 class Change:
     """What one kept transition did to one scope.
@@ -200,15 +189,6 @@ class Basis:
             raise damage.refusal(identity)
         return self.scopes.get(identity, EMPTY_SCOPE)
 
-    def receipt(self, key: ReceiptKey) -> KeptReceipt | None:
-        """Return the kept answer of a keyed mutation, or `None`.
-
-        Raises:
-            CorruptStore: The stream that would hold it is damaged.
-        """
-        self.scope(key.home)
-        return self.receipts.get(key)
-
 
 @dataclass(frozen=True, slots=True)
 class View(Basis):
@@ -249,11 +229,6 @@ class ReceiptKey:
     session: str | None
     key: str
 
-    @property
-    def home(self) -> Identity:
-        """The stream that keeps it."""
-        return home(self.cwd, self.session)
-
 
 @dataclass(frozen=True, slots=True)
 class KeptReceipt:
@@ -263,8 +238,11 @@ class KeptReceipt:
         digest: SHA-256 of its canonical JSON.
         receipt: The answer.
         sequence: Its place in the ledger.
+        home: The narrowest scope that it changed. Its stream keeps the receipt, so whoever can repeat the mutation
+            needs that stream anyway.
     """
 
     digest: str
     receipt: Mapping[str, Json]
-    sequence: int = 0
+    sequence: int
+    home: Identity

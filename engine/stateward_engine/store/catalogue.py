@@ -47,11 +47,13 @@ class Catalogue(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     Attributes:
         format: Of the journal and its entries.
+        journal: The number of the journal that it begins.
         history_limit: The store's setting then.
         streams: A row for each stream.
     """
 
     format: int = CATALOGUE_FORMAT
+    journal: int = 1
     history_limit: int = HISTORY_LIMIT_DEFAULT
     streams: tuple[Row, ...] = ()
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from stateward_engine.errors import StoreError
 from stateward_engine.store.catalogue import decode_catalogue
+from stateward_engine.store.checkpoint import file_name
 from stateward_engine.store.directory import Directory
 from stateward_engine.store.disk_file import describe
 from stateward_engine.store.lock import LOCK_NAME, STARTER_LOCK_NAME, Lock
@@ -17,15 +18,16 @@ from stateward_engine.store.recover import (
     RESERVE_NAME,
     current_journal,
     is_unused,
+    number_of,
     open_journals,
     replay,
     without_the_future,
 )
 from stateward_engine.store.scan import next_valid
-from stateward_engine.store.streams import load_view
+from stateward_engine.store.streams import STREAMS_DIRECTORY, checkpoint_names, load_view
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Collection, Iterable, Iterator
     from pathlib import Path
 
     from stateward_engine.state.view import Identity, View
@@ -122,8 +124,20 @@ class _Walk:
         if first is None or catalogue is None or first.start > 0:
             self.faults.append(Fault(file, "no catalogue that this version knows; no stream can be checked", 0))
             return
-        base = load_view(directory, catalogue, first_sequence=first.sequence)
-        self._streams(catalogue, self._replayed(base, records, file))
+        if catalogue.journal != number_of(name):
+            self.faults.append(Fault(file, f"the content is that of journal {catalogue.journal}: an older copy", 0))
+        view = self._replayed(load_view(directory, catalogue, first_sequence=first.sequence), records, file)
+        self._streams(catalogue, view)
+        self._strangers(directory, {*view.scopes, *view.damaged})
+
+    def _strangers(self, directory: Directory, known: Collection[Identity]) -> None:
+        """Note every checkpoint that belongs to no stream."""
+        ours = {(identity.kind, file_name(identity)) for identity in known}
+        for kind, name in checkpoint_names(directory):
+            if (kind, name) not in ours:
+                self.faults.append(
+                    Fault(f"{STREAMS_DIRECTORY}/{kind}/{name}", "a checkpoint that the ledger does not know")
+                )
 
     def _records(self, content: bytes, file: str) -> Iterator[Record]:
         """Yield every valid record, and note what stands between them and in their order."""

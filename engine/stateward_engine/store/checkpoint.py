@@ -62,6 +62,8 @@ class _Change(msgspec.Struct, forbid_unknown_fields=True):
 
 class _Receipt(msgspec.Struct, forbid_unknown_fields=True):
     sequence: int
+    cwd: str | None
+    session: str | None
     key: str
     digest: str
     receipt: dict[str, Any]
@@ -104,7 +106,7 @@ def encode(stream: Stream) -> tuple[bytes, str]:
         base=msgspec.Raw(msgspec.json.encode(exported(base))),
         tail=[_Change(change.sequence, cast("dict[str, Any]", change.patch)) for change in scope.changes],
         receipts=[
-            _Receipt(kept.sequence, key.key, kept.digest, cast("dict[str, Any]", kept.receipt))
+            _Receipt(kept.sequence, key.cwd, key.session, key.key, kept.digest, cast("dict[str, Any]", kept.receipt))
             for key, kept in stream.receipts.items()
         ],
     )
@@ -137,7 +139,7 @@ def decode(data: bytes, identity: Identity) -> tuple[Stream, str]:
         raise DamagedStream("it belongs to another directory, session or scope")
     _check_base(base, document.base)
     receipts = {
-        ReceiptKey(owner.cwd, owner.session, kept.key): KeptReceipt(kept.digest, kept.receipt, kept.sequence)
+        ReceiptKey(kept.cwd, kept.session, kept.key): KeptReceipt(kept.digest, kept.receipt, kept.sequence, identity)
         for kept in document.receipts
     }
     return Stream(identity, _replayed(document, base), document.changed_at, receipts), digest

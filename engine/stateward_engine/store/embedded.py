@@ -7,12 +7,22 @@ import errno
 import os
 from typing import TYPE_CHECKING, Final
 
+from msgspec.structs import replace
+
 from stateward_engine.errors import StoreUnavailable
 from stateward_engine.store.catalogue import encode_catalogue
 from stateward_engine.store.disk_file import DiskFile, describe
 from stateward_engine.store.journal import Journal
 from stateward_engine.store.ledger import Stale, refusal
-from stateward_engine.store.recover import PREVIOUS_JOURNAL, RESERVE_NAME, recover, reseal, successor_of
+from stateward_engine.store.recover import (
+    JOURNAL_SUFFIX,
+    PREVIOUS_JOURNAL,
+    RESERVE_NAME,
+    number_of,
+    recover,
+    reseal,
+    successor_of,
+)
 from stateward_engine.store.scan import scan
 from stateward_engine.store.streams import write_changed
 
@@ -111,8 +121,8 @@ class EmbeddedLedger:
         before = {row.identity: row for row in self._catalogue.streams}
         try:
             catalogue = write_changed(self._directory, view, self._catalogue)
-            content = encode_catalogue(catalogue, journal.next_sequence)
             name = successor_of(self._name)
+            content = encode_catalogue(replace(catalogue, journal=number_of(name)), journal.next_sequence)
             self._journals.write_file(name, content)
             successor = self._open(name, scan(content, file=name))
         except BaseException as error:
@@ -146,7 +156,7 @@ class EmbeddedLedger:
             journal.poison = describe(error)
             return journal
         for name in self._journals.names():
-            if name.endswith(".log") and name != evidence.name:
+            if name.endswith(JOURNAL_SUFFIX) and name != evidence.name:
                 _move_away(self._journals, name)
         return self._open(evidence.name, proven)
 

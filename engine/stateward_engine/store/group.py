@@ -55,7 +55,23 @@ class Rejected:
     error: Exception
 
 
-Outcome: TypeAlias = Committed | Repeat | Rejected
+@dataclass(frozen=True, slots=True)
+class Compacted:
+    """The ledger was compacted; the state is what it was.
+
+    Attributes:
+        streams_written: How many checkpoints were written.
+    """
+
+    streams_written: int
+
+    @property
+    def receipt(self) -> Mapping[str, Json]:
+        """What the caller is answered."""
+        return {"streams_written": self.streams_written}
+
+
+Outcome: TypeAlias = Committed | Repeat | Compacted | Rejected
 
 
 class Group:

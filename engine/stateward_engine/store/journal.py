@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from stateward_engine.errors import StoreUnavailable
-from stateward_engine.store.disk_file import describe, write_durably
+from stateward_engine.store.disk_file import WriteLost, describe, write_durably
 from stateward_engine.store.ledger import refusal
 from stateward_engine.store.record import Kind, encode, encode_group
 
@@ -19,6 +19,9 @@ if TYPE_CHECKING:
 # Syncing a file that did not grow is one write to the device; growing it costs the file system a commit of its own. So
 # zeros are written this far ahead, in the same write as the group that reaches the end of the last ones.
 AHEAD_BYTES: Final = 256 * 2**10
+
+
+_LOST: Final = "the lock file was removed or the store was moved, so another process may have the store by now"
 
 
 class Journal:
@@ -94,6 +97,7 @@ class Journal:
             if self.end + len(record) > self.length:
                 record += bytes(AHEAD_BYTES)
             write_durably(self.file, record, self.end)
+            self._demand_ours()
             self.length = max(self.length, self.end + len(record))
         except BaseException as error:
             # Even an interrupt: it may have come between the write and the sync.
@@ -107,9 +111,14 @@ class Journal:
                 reason=self.poison,
             ) from error
 
+    def _demand_ours(self) -> None:
+        """Raise `WriteLost` if what was written went into a directory that is no longer the store."""
+        if loss := self._loss_of_lock():
+            raise WriteLost(loss)
+
     def _loss_of_lock(self) -> str | None:
         try:
-            return None if self.is_ours() else "the lock file was removed, so another process may write to the store"
+            return None if self.is_ours() else _LOST
         except OSError as error:
             return describe(error)
 

@@ -19,6 +19,7 @@ from stateward_engine.store.disk_file import give_back
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from pathlib import Path
     from typing import Self
 
     from stateward_engine.store.directory import Directory
@@ -33,8 +34,9 @@ ANNOUNCEMENT_BYTES: Final = 512
 class Lock:
     """The held life lock of a store."""
 
-    def __init__(self, descriptor: int) -> None:
+    def __init__(self, descriptor: int, path: Path) -> None:
         self._descriptor = descriptor
+        self._path = path
 
     @classmethod
     def acquire(cls, directory: Directory) -> Self:
@@ -48,7 +50,7 @@ class Lock:
         descriptor = directory.open_file(LOCK_NAME, os.O_RDWR | os.O_CREAT)
         try:
             _take(descriptor, directory, fcntl.LOCK_EX)
-            lock = cls(descriptor)
+            lock = cls(descriptor, directory.path / LOCK_NAME)
             # At once, so that nobody is told the process id of the holder before us.
             lock.announce(pid=os.getpid())
         except BaseException:
@@ -94,8 +96,17 @@ class Lock:
         self._write(line)
 
     def is_in_place(self) -> bool:
-        """Tell whether the lock file still has its name: once it is gone, the next comer locks another file."""
-        return self._descriptor >= 0 and os.fstat(self._descriptor).st_nlink > 0
+        """Tell whether the lock file still stands where the store is: if not, the next comer locks another one.
+
+        Also false once the directory of the store was moved away: what is written then is not in the store.
+        """
+        if self._descriptor < 0:
+            return False
+        try:
+            found = self._path.stat()
+        except FileNotFoundError:
+            return False
+        return os.path.samestat(found, os.fstat(self._descriptor))
 
     def release(self) -> None:
         """Withdraw the announcement and let the next process in; a second call does nothing."""

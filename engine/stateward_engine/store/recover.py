@@ -35,7 +35,7 @@ FIRST_JOURNAL: Final = "000001.log"
 # The journal before the current one, kept for people. It has no name that a start would take for a journal.
 PREVIOUS_JOURNAL: Final = "previous"
 RESERVE_NAME: Final = "reserve"
-_JOURNAL_SUFFIX: Final = ".log"
+JOURNAL_SUFFIX: Final = ".log"
 _JOURNAL_NAME: Final = re.compile(r"[0-9]{6}\.log")
 
 
@@ -120,6 +120,8 @@ def prove(directory: Directory, journals: Directory) -> Evidence:
     file = f"{JOURNAL_DIRECTORY}/{name}"
     content = journals.read(name) or b""
     proven = scan(content, file=file)
+    if proven.catalogue.journal != number_of(name):
+        raise corrupt(f"the content is that of journal {proven.catalogue.journal}: an older copy", file, 0)
     base = load_view(directory, proven.catalogue, first_sequence=proven.first_sequence)
     view = replay(base, proven.groups, file=file)
     return Evidence(name, content, proven, without_the_future(view, proven.catalogue))
@@ -224,7 +226,7 @@ def open_journals(directory: Directory) -> Directory:
 
 def current_journal(journals: Directory) -> str:
     """Return the name of the newest journal: it got it after all that it goes on from was durable."""
-    names = [name for name in journals.names() if name.endswith(_JOURNAL_SUFFIX)]
+    names = [name for name in journals.names() if name.endswith(JOURNAL_SUFFIX)]
     if others := [name for name in names if not _JOURNAL_NAME.fullmatch(name)]:
         raise corrupt("a journal that this version does not know", f"{JOURNAL_DIRECTORY}/{others[0]}", 0)
     if not names:
@@ -238,7 +240,12 @@ def successor_of(name: str) -> str:
     >>> successor_of("000001.log")
     '000002.log'
     """
-    return f"{int(name.removesuffix(_JOURNAL_SUFFIX)) + 1:06}{_JOURNAL_SUFFIX}"
+    return f"{number_of(name) + 1:06}{JOURNAL_SUFFIX}"
+
+
+def number_of(name: str) -> int:
+    """Return the number of a journal."""
+    return int(name.removesuffix(JOURNAL_SUFFIX))
 
 
 def _missing(name: str) -> CorruptStore:

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from stateward_engine.state.commands import Command
     from stateward_engine.state.transition import Repeat
-    from stateward_engine.store.group import Committed, Outcome
+    from stateward_engine.store.group import Committed, Compacted, Outcome
     from stateward_engine.store.writer import Compact, Deliver, Ticket
 
 
@@ -60,6 +60,11 @@ class Store:
         return self.writer.health if self.writer else _READ_ONLY
 
     @property
+    def is_in_place(self) -> bool:
+        """Whether this process still holds the store by its name; of no meaning for one that was opened to read."""
+        return self._lock is not None and self._lock.is_in_place()
+
+    @property
     def queue_length(self) -> int:
         """How many commands wait for the disk."""
         return self.writer.queue_length if self.writer else 0
@@ -80,7 +85,7 @@ class Store:
             raise StoreUnavailable(_READ_ONLY)
         return self.writer.submit(command, done)
 
-    def commit_now(self, command: Command | Compact) -> Committed | Repeat:
+    def commit_now(self, command: Command | Compact) -> Committed | Repeat | Compacted:
         """Commit one command and return its outcome, with `view` already past it.
 
         Waits for the writer, so it must not be called where `deliver` runs what it is given.

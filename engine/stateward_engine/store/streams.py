@@ -76,6 +76,13 @@ def load_streams(directory: Directory, catalogue: Catalogue) -> Iterator[tuple[R
                 yield row, Damage(row.file, "it is no file of this store")
 
 
+def checkpoint_names(directory: Directory) -> Iterator[tuple[ScopeName, str]]:
+    """Yield the kind and the name of every file that looks like a checkpoint."""
+    with contextlib.ExitStack() as opened:
+        for kind, folder in _kinds(directory, opened, create=False).items():
+            yield from ((kind, name) for name in folder.names() if name.endswith(_SUFFIX))
+
+
 def _content(kinds: Mapping[ScopeName, Directory], identity: Identity) -> bytes | None:
     kind = kinds.get(identity.kind)
     return kind.read(file_name(identity)) if kind else None
@@ -116,7 +123,7 @@ def write_changed(directory: Directory, view: View, catalogue: Catalogue) -> Cat
     rows = {row.identity: row for row in catalogue.streams}
     receipts: dict[Identity, dict[ReceiptKey, KeptReceipt]] = {}
     for key, kept in view.receipts.items():
-        receipts.setdefault(key.home, {})[key] = kept
+        receipts.setdefault(kept.home, {})[key] = kept
     with contextlib.ExitStack() as opened:
         kinds = _kinds(directory, opened, create=True)
         for identity, scope in view.scopes.items():

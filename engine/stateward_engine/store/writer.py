@@ -10,9 +10,8 @@ from typing import TYPE_CHECKING, Final, TypeAlias, TypeVar
 
 from stateward_engine.errors import Busy, StoreUnavailable
 from stateward_engine.state.decide import decide as decide_state
-from stateward_engine.state.transition import Repeat
 from stateward_engine.store.clock import utc_now
-from stateward_engine.store.group import Group, Outcome, Rejected
+from stateward_engine.store.group import Compacted, Group, Outcome, Rejected
 from stateward_engine.store.ledger import Stale, refusal
 
 if TYPE_CHECKING:
@@ -93,7 +92,7 @@ class WriterCore:
     def compact(self) -> Outcome:
         """Make the view what the next start begins with; see `Ledger.compact`."""
         try:
-            return Repeat({"streams_written": self.ledger.compact(self.view)})
+            return Compacted(self.ledger.compact(self.view))
         except StoreUnavailable as error:
             return Rejected(error)
 
