@@ -485,6 +485,25 @@ class TestGoalVerbs:
         assert "agent todos: 2 open, 0 done\n" in printed.out
         assert "open      todo_dup  two \\u001b[31m\n" in printed.out
 
+    def test_show_names_the_file_and_lines_up_its_rows(self, run: Any, folder: Path) -> None:
+        (folder / "plan.md").write_text(
+            "## Agent Todo\n- [ ] one\n  <!-- loopx:todo todo_id=todo_a_long_one -->\n"
+            "- [x] two\n  <!-- loopx:todo todo_id=todo_two -->\n"
+        )
+        printed = run("goal", "show", str(folder / "plan.md"))
+
+        assert printed.out.splitlines()[0] == str(folder / "plan.md")
+        assert printed.out.endswith("  open      todo_a_long_one  one\n  done      todo_two         two\n")
+        assert printed.err == ""
+        assert run("goal", "show", str(folder / "plan.md"), "--json").json["source_ref"] == "ACTIVE_GOAL_STATE.md"
+        assert run("goal", "show", str(folder / "plan.md"), "--source-ref", "REF.md").out.startswith("REF.md\n")
+
+    def test_show_of_a_document_with_errors_says_who_explains_them(self, run: Any, goal: Path) -> None:
+        printed = run("goal", "show", str(goal))
+
+        assert printed.status == 0
+        assert printed.err == f"2 errors in this document; run stateward goal check {goal}\n"
+
     def test_show_of_a_refused_document_is_a_typed_error(self, run: Any, goal: Path) -> None:
         goal.write_text("---\nnever: closed\n")
         printed = run("goal", "show", str(goal), "--json")

@@ -129,7 +129,6 @@ def add_goal_show(parser: VerbParser) -> None:
     parser.add_argument(
         "--source-ref",
         metavar="REF",
-        default="ACTIVE_GOAL_STATE.md",
         help="Name the document in the projection.  [default: ACTIVE_GOAL_STATE.md]",
     )
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import sys
 from typing import TYPE_CHECKING, Any
 
@@ -9,8 +10,8 @@ import msgspec
 
 from stateward_daemon import convert
 from stateward_daemon.cli.given import json_of
-from stateward_daemon.cli.goal_files import STANDARD_INPUT, read_named
-from stateward_daemon.cli.printing import show, show_json
+from stateward_daemon.cli.goal_files import GOAL_FILE_NAME, STANDARD_INPUT, read_named
+from stateward_daemon.cli.printing import note, show, show_json
 from stateward_daemon.exits import EXIT_OK, UsageFault
 from stateward_engine.errors import EngineError, UnsafeDocument
 from stateward_engine.goals.document import read_bytes
@@ -24,13 +25,18 @@ def show_goal(options: Namespace) -> int:
     """Print the projection of a document."""
     try:
         document = read_bytes(read_named(options.file))
-        projection = convert.projection(document, goal_id=options.goal_id, source_ref=options.source_ref)
+        name = options.source_ref or GOAL_FILE_NAME
+        projection = convert.projection(document, goal_id=options.goal_id, source_ref=name)
     except UnsafeDocument as refusal:
         raise convert.wire_error(refusal) from None
     if options.json:
         show_json(projection)
-    else:
-        show("\n".join(_summary(projection)))
+        return EXIT_OK
+    show("\n".join(_summary(projection, options.source_ref or options.file)))
+    errors = sum(problem.severity == "error" for problem in document.problems)
+    if errors:
+        said = "1 error" if errors == 1 else f"{errors} errors"
+        note(f"{said} in this document; run stateward goal check {shlex.quote(options.file)}")
     return EXIT_OK
 
 
@@ -63,11 +69,13 @@ def render(options: Namespace) -> int:
 # -- people ----------------------------------------------------------------------------------------------------------
 
 
-def _summary(projection: dict[str, Any]) -> Iterator[str]:
+def _summary(projection: dict[str, Any], name: str) -> Iterator[str]:
     """Yield what a person wants to know first: what is next, and which todos there are."""
-    yield str(projection["source_ref"])
+    yield name
     yield f"next action: {projection['next_action']['first'] or '-'}"
-    for role, todos in projection["todos"].items():
+    groups = projection["todos"]
+    width = max((len(item["todo_id"]) for todos in groups.values() for item in todos["items"]), default=0)
+    for role, todos in groups.items():
         yield f"{role} todos: {todos['open_count']} open, {todos['done_count']} done"
         for item in todos["items"]:
-            yield f"  {item['status']:<8}  {item['todo_id']}  {item['text']}"
+            yield f"  {item['status']:<8}  {item['todo_id']:<{width}}  {item['text']}"
