@@ -104,6 +104,23 @@ class TestRefusals:
         )  # fmt: skip
 
     @pytest.mark.parametrize(
+        ("members", "said", "wanted"),
+        [
+            ({"text": None}, "this record has no text, which is required", "schema_version, todo_id, "),
+            ({"status": "in_progress"}, "status has a value", "open or done or blocked or deferred"),
+            ({"continuation_policy": "x"}, "continuation_policy", "independent_handoff or same_agent_non_delivery"),
+            ({"text": "[P1] two  words"}, "text would be read back as something else: its words are", ""),
+            ({"status": "done"}, "done would be read back as something else: it is true where the status is", ""),
+        ],
+    )
+    def test_a_refusal_says_what_would_be_right(self, members: dict[str, Any], said: str, wanted: str) -> None:
+        with pytest.raises(RenderRejected, match=said) as raised:
+            rendered(SECTIONS, [record(**members)])
+
+        assert str(raised.value.facts.get("wanted", "")).startswith(wanted)
+        assert bool(wanted) == ("wanted" in raised.value.facts)
+
+    @pytest.mark.parametrize(
         "members",
         [
             {"text": "SECRET  SECRET"},

@@ -84,14 +84,22 @@ def _text(value: str) -> str | None:
     return value or None
 
 
-def _choice(*members: str) -> Reader:
-    # The rows of a document share the word that is found here, instead of holding one each.
-    words = {member: member for member in members}
+class Choice:
+    """The reader of a value that is one of a few words.
 
-    def read(value: str) -> str | None:
-        return words.get(value.lower())
+    Attributes:
+        members: The words that may be written.
+    """
 
-    return read
+    def __init__(self, *members: str, retired: Iterable[str] = ()) -> None:
+        """Take the words that may be written, and those that are only read any longer."""
+        self.members = members
+        # The rows of a document share the word that is found here, instead of holding one each.
+        self._words = {word: word for word in (*members, *retired)}
+
+    def __call__(self, value: str) -> str | None:
+        """Return the word, `None` when it is none of them."""
+        return self._words.get(value.lower())
 
 
 def _token(pattern: str | re.Pattern[str]) -> Reader:
@@ -218,23 +226,23 @@ _GATE: Final = _flag(true=(*_TRUE, "global_gate", "global-gate"), false=_FALSE)
 # In rendering order. Source: goal-documents 3.1.
 FIELDS: Final[Mapping[str, Reader]] = {
     "todo_id": _token(TODO_ID),
-    "status": _choice("open", "done", "blocked", "deferred"),
-    "role": _choice("user", "agent"),
-    "task_class": _choice("advancement_task", "continuous_monitor", "user_gate", "user_action", "blocker"),
+    "status": Choice("open", "done", "blocked", "deferred"),
+    "role": Choice("user", "agent"),
+    "task_class": Choice("advancement_task", "continuous_monitor", "user_gate", "user_action", "blocker"),
     "action_kind": _token(r"[a-z][a-z0-9_-]{0,63}"),
     "task_domain": _token(r"[a-z][a-z0-9_.-]{0,63}"),
     "capability_binding_ref": _token(r"[a-z][a-z0-9_.-]{0,31}:[a-z][a-z0-9_.:-]{2,95}"),
     "task_repository": read_repository,
     # The removed policies are read here too; a line that names one keeps it under the next key.
-    "continuation_policy": _choice("independent_handoff", "same_agent_non_delivery", *REMOVED_POLICIES),
-    "removed_continuation_policy": _choice(*REMOVED_POLICIES),
+    "continuation_policy": Choice("independent_handoff", "same_agent_non_delivery", retired=REMOVED_POLICIES),
+    "removed_continuation_policy": Choice(*REMOVED_POLICIES),
     "required_write_scopes": _list_of(_write_scope),
     "required_capabilities": _list_of(_capability),
     "target_capabilities": _list_of(_capability),
     "explore_result_node_refs": _list_of(_node_ref),
     "decision_scope": _decision_scope,
     "required_decision_scopes": _decision_scopes,
-    "decision_outcome": _choice(*DECISION_OUTCOMES),
+    "decision_outcome": Choice(*DECISION_OUTCOMES),
     "decision_scope_outcomes": _scope_outcomes,
     "claimed_by": _agent,
     "last_actor_agent_id": _agent,
@@ -245,8 +253,8 @@ FIELDS: Final[Mapping[str, Reader]] = {
     "global_gate": _GATE,
     "unblocks_todo_id": _token(TODO_ID),
     "successor_todo_ids": _todo_ids,
-    "completion_continuation": _choice("active_goal", "successor", "no_followup"),
-    "completion_recovery": _choice("same_turn_terminal_closeout", "lifecycle_reentry_terminal_closeout"),
+    "completion_continuation": Choice("active_goal", "successor", "no_followup"),
+    "completion_recovery": Choice("same_turn_terminal_closeout", "lifecycle_reentry_terminal_closeout"),
     "replan_obligation_id": _replan_obligation,
     "resume_when": read_resume_when,
     "resume_monitor_generation": _generation,

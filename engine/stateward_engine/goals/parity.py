@@ -6,7 +6,7 @@ Source: goal-documents 4.4.
 from __future__ import annotations
 
 from itertools import zip_longest
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from stateward_engine.errors import RenderRejected
 from stateward_engine.goals.contract import LEGACY_SCHEMA, WITHOUT_MARKDOWN
@@ -19,6 +19,12 @@ if TYPE_CHECKING:
     from stateward_engine.goals.records import Record
     from stateward_engine.goals.todos import Todo
 
+# What a reader of the row makes of these fields is easily said.
+RULES: Final = {
+    "text": "its words are separated by one space each, and nothing stands before or behind them",
+    "done": "it is true where the status is done or deferred, and else false",
+}
+
 
 def display_record(record: Record, source_section: str, ordinal: int) -> dict[str, Any]:
     """Return what a reader is to see of a record in its place; the place never enters the record itself."""
@@ -28,9 +34,11 @@ def display_record(record: Record, source_section: str, ordinal: int) -> dict[st
         # A list without members is written as nothing, and to require no validation is to say nothing of it.
         if key not in WITHOUT_MARKDOWN and value != [] and (key, value) != ("completion_validation_required", False)
     }
+    derived = derived_fields(shown["text"], shown.get("action_kind"))
+    # What is derived comes last: where a text does not read back, it is the text that is wrong, not its title.
     return {
-        **derived_fields(shown["text"], shown.get("action_kind")),
         **shown,
+        **{key: value for key, value in derived.items() if key not in shown},
         "schema_version": LEGACY_SCHEMA,
         "source_section": source_section,
         "index": ordinal,
@@ -61,9 +69,9 @@ def _first_difference(wanted: dict[str, Any], read: dict[str, Any]) -> str:
 
 
 def _mismatch(todo_id: str | None, field: str | None) -> RenderRejected:
-    message = (
-        "the rows of a section differ in number from its records"
-        if field is None
-        else f"{field} would be read back as something else: what is written is compact, normal and says it all"
-    )
+    if field is None:
+        message = "the rows of a section differ in number from its records"
+    else:
+        rule = RULES.get(field, "what is written is compact, normal and says it all")
+        message = f"{field} would be read back as something else: {rule}"
     return RenderRejected(message, kind="parity_mismatch", todo_id=todo_id, field=field)

@@ -13,7 +13,7 @@ from stateward_engine.errors import RenderRejected
 from stateward_engine.goals.compact import compact
 from stateward_engine.goals.contract import RECORD_FIELDS, SCHEMAS, WITHOUT_MARKDOWN, Shape
 from stateward_engine.goals.encode import encode_value
-from stateward_engine.goals.fields import FIELDS, TODO_ID, read_field
+from stateward_engine.goals.fields import FIELDS, TODO_ID, Choice, read_field
 from stateward_engine.goals.validation import WANTED, Declaration, complete_declaration, declaration_sha256
 from stateward_engine.json_value import PARAMS, Json, Place, canonical, encodable, kind_of, quoted
 
@@ -113,7 +113,8 @@ class _Door:
             self.refuse("unknown_field", f"a record of {version} has no field {names}", unknown[0])
         missing = [name for name in schema.required if name not in self._stored]
         if missing:
-            self.refuse("missing_required_field", f"a record has the field {', '.join(missing)}", missing[0])
+            message = f"this record has no {', '.join(missing)}, which is required; null counts as missing"
+            self.refuse("missing_required_field", message, missing[0], ", ".join(schema.required))
         for name, member in self._stored.items():
             if not _fits(RECORD_FIELDS[name], member):
                 shape = RECORD_FIELDS[name].value
@@ -178,10 +179,11 @@ class _Door:
         return complete
 
     def _check_values(self, fields: Mapping[str, Any]) -> None:
-        for key in FIELDS:
+        for key, reader in FIELDS.items():
             token = encode_value(fields[key]) if key in fields and key not in WITHOUT_MARKDOWN else ""
             if token and read_field(key, token) is None:
-                self.refuse("invalid_value", f"{key} has a value that no reader of it takes", key)
+                wanted = " or ".join(reader.members) if isinstance(reader, Choice) else None
+                self.refuse("invalid_value", f"{key} has a value that no reader of it takes", key, wanted)
         if fields.get("claimed_by") in fields.get("excluded_agents", ()):
             self.refuse("claimed_by_is_excluded", "the agent of claimed_by is one of excluded_agents", "claimed_by")
         if {"continuation_policy", "removed_continuation_policy"} <= fields.keys():
