@@ -19,7 +19,7 @@ import msgspec
 
 from stateward_daemon.documents import read_file
 from stateward_engine.goals.codes import CODES
-from stateward_engine.goals.suppression import Level, Rules  # noqa: TC001 - msgspec reads them
+from stateward_engine.goals.suppression import LEVELS, Rules
 from stateward_protocol.errors import WireError, explained
 
 if TYPE_CHECKING:
@@ -35,7 +35,8 @@ _EXAMPLE: Final = 'rules = { todo_outside_region = "off" }'
 
 
 class _Configuration(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    rules: dict[str, Level] = {}
+    # Any value: a complaint of msgspec does not name the key.
+    rules: dict[str, Any] = {}
 
 
 def rules_for(document: Path) -> Rules:
@@ -99,16 +100,20 @@ def _checked(table: Any, file: Path) -> Rules:  # noqa: ANN401 - any TOML value
         rules = msgspec.convert(table, _Configuration).rules
     except msgspec.ValidationError as error:
         message, path = explained(str(error), "")
-        raise WireError("invalid_request", f"{file}: {message}", path=path, example=_EXAMPLE) from None
+        section = "[rules]" if file.name == OWN_FILE else f"[tool.{TABLE}.rules]"
+        complaint = f"{file}: {message}; rules stand in {section} and nothing else does"
+        raise WireError("invalid_request", complaint, path=path, example=_EXAMPLE) from None
     for complaint in _complaints(rules):
         raise WireError("invalid_request", f"{file}: {complaint}", path=str(file), example=_EXAMPLE)
     return MappingProxyType(rules)
 
 
-def _complaints(rules: Rules) -> Iterator[str]:
-    for code in rules:
+def _complaints(rules: dict[str, Any]) -> Iterator[str]:
+    for code, level in rules.items():
         if code not in CODES:
             near = difflib.get_close_matches(code, CODES, n=1)
             yield f"there is no problem {code}" + (f"; did you mean {near[0]}?" if near else "")
         elif CODES[code].refuses:
             yield f"{code} refuses the document, and nobody can switch that off or re-rank it"
+        elif level not in LEVELS:
+            yield f"the level of {code} is one of {', '.join(LEVELS)}"

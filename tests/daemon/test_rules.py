@@ -54,9 +54,11 @@ def test_an_edit_counts_at_once(document: Path) -> None:
     [
         ("rules", "is no TOML"),
         ("rules = 1", "expected object, got int"),
-        ('[rules]\nnested_todo = "loud"\n', "invalid enum value 'loud'"),
+        ('[rules]\nnested_todo = "loud"\n', "the level of nested_todo is one of off, info, warning, error"),
         ('[rules]\nnested_todos = "off"\n', "there is no problem nested_todos; did you mean nested_todo?"),
         ('[rules]\nzzz = "off"\n', "there is no problem zzz"),
+        ("[rules]\nnested_todo = []\n", "the level of nested_todo is one of off, info, warning, error"),
+        ('[rule]\nnested_todo = "off"\n', "unknown field rule; rules stand in [rules] and nothing else does"),
         ('[rules]\nnot_utf8 = "off"\n', "not_utf8 refuses the document, and nobody can switch that off"),
         ("[rule]\n", "object contains unknown field rule"),
     ],

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from stateward_engine.goals.problems import Problem
 
 Level: TypeAlias = Severity | Literal["off"]
+LEVELS: Final[tuple[Level, ...]] = ("off", "info", "warning", "error")
 # Code to level; a code that is not named keeps its own.
 Rules: TypeAlias = Mapping[str, Level]
 
