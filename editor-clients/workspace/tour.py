@@ -69,16 +69,33 @@ def tour() -> None:
 
 
 def follow() -> None:
-    """Show the diagnostics of the goal document each time they change, until interrupted."""
+    """Show the diagnostics of the goal document, and again each time it is saved, until interrupted."""
     print(f"\nEdit and save {os.path.relpath(DOCUMENT)}: its problems appear here. Ctrl-C ends.", flush=True)
-    shown = None
+    shown, saved = None, None
     with stateward.connect(cwd=str(HERE), client_name="tour") as client:
         while True:
+            # Before the problems: a save in between is met again.
+            before, saved = saved, time_of_save()
             found = look(client)
-            if found != shown and shown is not None:
-                print("\n".join(["", f"{time.strftime('%H:%M:%S')}  {found[0]}", *found[1:]]), flush=True)
+            if found != shown:
+                tell(*found)
+            elif saved != before:
+                tell(f"saved, and no problem changed: {found[0]}")
             shown = found
             time.sleep(LOOK_AGAIN_S)
+
+
+def tell(first: str, *others: str) -> None:
+    """Print what was found, with the time of day."""
+    print("\n".join(["", f"{time.strftime('%H:%M:%S')}  {first}", *others]), flush=True)
+
+
+def time_of_save() -> int | None:
+    """Return when the document was written, `None` while it is not there."""
+    try:
+        return DOCUMENT.stat().st_mtime_ns
+    except OSError:
+        return None
 
 
 def look(client: stateward.Client) -> list[str]:

@@ -6,6 +6,7 @@ import fcntl
 import importlib.util
 import os
 import subprocess
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -102,9 +103,10 @@ class TestFollowing:
     def test_a_document_that_is_gone_for_a_moment_is_one_line(
         self, tour: Any, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
     ) -> None:
-        """Told once, with its path; then it goes on."""
+        """Told once, with its path; then it goes on, and tells of a save that changes nothing."""
         text = tour.DOCUMENT.read_bytes()
-        steps = iter([tour.DOCUMENT.unlink, lambda: None, lambda: tour.DOCUMENT.write_bytes(text)])
+        again = partial(os.utime, tour.DOCUMENT, ns=(0, 0))
+        steps = iter([tour.DOCUMENT.unlink, lambda: None, lambda: tour.DOCUMENT.write_bytes(text), again, lambda: None])
 
         def sleep(_: float) -> None:
             step = next(steps, None)
@@ -119,6 +121,8 @@ class TestFollowing:
             tour.follow()
 
         told = [line for line in capsys.readouterr().out.splitlines() if line and not line.startswith("  line")][1:]
-        assert len(told) == 2
-        assert told[0].endswith(f"({tour.DOCUMENT})")
-        assert told[1].endswith("  3 problems")
+        assert len(told) == 4
+        assert told[0].endswith("  3 problems")
+        assert told[1].endswith(f"({tour.DOCUMENT})")
+        assert told[2].endswith("  3 problems")
+        assert told[3].endswith("  saved, and no problem changed: 3 problems")
