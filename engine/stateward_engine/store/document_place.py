@@ -240,9 +240,10 @@ class Place:
         )
 
 
-def missing(path: Path) -> NotPublished:
-    """Return the refusal of a document that is not there."""
-    return NotPublished(f"there is no {path}; create it first", reason_code="document_missing", path=str(path))
+def missing(path: Path, what: Path | None = None) -> NotPublished:
+    """Return the refusal of a document that is not there, because `what`, a directory on its way, is not."""
+    named = path if what is None else f"directory {what}"
+    return NotPublished(f"there is no {named}; create it first", reason_code="document_missing", path=str(path))
 
 
 def _real(path: Path, workspace: Path) -> Path:
@@ -265,7 +266,7 @@ def _open_directory(path: Path) -> int:
         try:
             entered = os.open(name, flags, dir_fd=directory)
         except FileNotFoundError:
-            raise missing(path) from None
+            raise missing(path, Path("/", *names[: place + 1])) from None
         except NotADirectoryError:
             at = Path("/", *names[: place + 1])
             raise unfit(path, "document_is_link", f"{at} is a link or no directory; give its real path") from None
