@@ -119,7 +119,7 @@ def _missing_sections(parts: Parts) -> Iterator[Problem]:
         return
     section = next((region for region in parts.regions if region.role != "archive"), None)
     if section:
-        message = "no section of this document has a row; write one as `- [ ] ` and a text"
+        message = "no todo section has a row yet; write the first one below this heading, as `- [ ] ` and a text"
         yield problem("missing_todo_sections", message, parts.lines.span(section.first))
     else:
         message = "this document has no todos; add a `## User Todo` or an `## Agent Todo` section with a row"
