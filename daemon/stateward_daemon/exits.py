@@ -20,7 +20,15 @@ _UNAVAILABLE: Final = frozenset({"store_unavailable", "corrupt_store", "busy", "
 
 
 class UsageFault(Exception):
-    """The command line itself is wrong; the message says what and what to do."""
+    """The command line itself is wrong; the message says what and what to do.
+
+    Attributes:
+        category: That of an error answer which says the same.
+    """
+
+    def __init__(self, message: str, category: str = "invalid_request") -> None:
+        super().__init__(message)
+        self.category = category
 
 
 def exit_of(error: WireError) -> int:

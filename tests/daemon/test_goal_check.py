@@ -93,6 +93,13 @@ class TestText:
             assert file["items"][0].keys() == {"range", "severity", "code", "message", "related"}
             assert printed.err == ""
 
+    @pytest.mark.parametrize("arguments", [["--format", "json"], ["--json"]])
+    def test_a_file_that_is_not_there_is_an_error_in_json_too(self, run: Any, arguments: list[str]) -> None:
+        printed = run("goal", "check", "missing.md", *arguments)
+
+        assert (printed.status, printed.err) == (2, "")
+        assert printed.json["error"] == {"category": "missing_path", "message": "missing.md: there is no such file"}
+
     def test_a_clean_document_exits_with_0(self, run: Any, goal: Path) -> None:
         goal.write_text(CLEAN)
         printed = run("goal", "check", str(goal), "--strict")
@@ -433,3 +440,4 @@ class TestNew:
         printed = run("goal", "new", str(folder / "no/x.md"), "--goal-id", "g", "--objective", "x", "--json")
 
         assert (printed.status, printed.json["error"]["category"]) == (1, "refused")
+        assert printed.json["error"]["message"] == f"there is no directory {folder / 'no'}; create it first"

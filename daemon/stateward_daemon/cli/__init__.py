@@ -80,10 +80,16 @@ def _run(arguments: list[str]) -> int:
     except SystemExit:
         # The help was printed; the end of the process is not argparse's to decide.
         return EXIT_OK
+    as_json = options.json or options.format == "json"
     try:
         return verb.load()(options)
     except WireError as error:
-        print_refusal(error, verb.name, as_json=options.json)
+        print_refusal(error, verb.name, as_json=as_json)
         if error.category == "unwanted_owner" and getattr(options, "session", "") is None:
             note("note: no session was named; name one with --session ID, or STATEWARD_SESSION")
         return exit_of(error)
+    except UsageFault as fault:
+        if not as_json:
+            raise
+        print_refusal(WireError(fault.category, str(fault)), verb.name, as_json=True)
+        return EXIT_USAGE

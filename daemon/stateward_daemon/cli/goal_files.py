@@ -69,7 +69,7 @@ def read_named(name: str) -> bytes:
     try:
         return read_file(Path(name))
     except WireError as error:
-        raise UsageFault(f"{name}: {error.message}") from None
+        raise UsageFault(f"{name}: {error.message}", error.category) from None
 
 
 def replace_file(name: str, merge: Callable[[bytes], bytes]) -> None:

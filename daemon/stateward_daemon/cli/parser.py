@@ -41,7 +41,7 @@ class VerbParser(argparse.ArgumentParser):
         super().__init__(prog=f"stateward {name}", description=summary, allow_abbrev=False, add_help=False)
         self._example = example
         # For the verbs that have no such option.
-        self.set_defaults(json=False, embedded=False)
+        self.set_defaults(json=False, format="text", embedded=False)
         self.add_argument("--help", action="help", help="Show this text.")
 
     def error(self, message: str) -> NoReturn:
