@@ -235,7 +235,7 @@ def request_body(method: str, params: Mapping[str, Any], identifier: int) -> byt
     """
     try:
         # Sets, structs and tuples become what they are on the wire, so that the search sees all of them.
-        plain = _without_tuples(msgspec.to_builtins(params, str_keys=True))
+        plain = _without_tuples(msgspec.to_builtins(params))
         fault = find_unsendable({"params": plain})
         if fault is None:
             return encode_call(method, plain, identifier)

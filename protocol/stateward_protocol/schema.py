@@ -107,8 +107,10 @@ def _hint_words(hint: Any) -> str:  # noqa: ANN401 - type hints have no type
     elif get_origin(bare) is list:
         words = f"list of {_hint_words(get_args(bare)[0])}"
     elif _is_struct(bare):
-        members = get_type_hints(bare, include_extras=True)
-        words = f"object of {', '.join(f'{name} ({_hint_words(member)})' for name, member in members.items())}"
+        hints = get_type_hints(bare, include_extras=True)
+        optional = {field.name for field in msgspec.structs.fields(bare) if not field.required}
+        members = [f"{'maybe ' * (name in optional)}{name} ({_hint_words(hint)})" for name, hint in hints.items()]
+        words = f"object of {', '.join(members)}"
     else:
         words = "object"
     if bare is Any and meta and meta.description:

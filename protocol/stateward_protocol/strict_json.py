@@ -145,6 +145,8 @@ def find_unsendable(value: Any) -> tuple[str, str] | None:  # noqa: ANN401 - any
             stack.extend((f"{path}[{i}]", child) for i, child in reversed(list(enumerate(item))))
         elif isinstance(item, dict):
             for key in item:
+                if not isinstance(key, str):
+                    return path, "a member name that is no string"
                 if not _encodable(key):
                     return path, "a member name with an unpaired surrogate"
             stack.extend((f"{path}.{key}", child) for key, child in reversed(item.items()))

@@ -14,6 +14,7 @@ WORDS: list[tuple[str, tuple[str, ...], str]] = [
     ("attach", ("wanted", "0"), '"global" | "cwd" | "session"'),
     ("attach", ("cwd",), "string, or null"),
     ("attach", ("session",), "string of letters, digits and . _ : - (at most 128), or null"),
+    ("attach", ("client",), "object of name (string of at least one character), maybe version (string)"),
     ("attach", ("client", "name"), "string of at least one character"),
     ("read_state", ("path",), "string"),
     ("read_state", ("paths",), "list of string, at least 1"),

@@ -234,6 +234,7 @@ class TestRequestBody:
             ({"patch": {"cwd": {"x": math.nan}}}, "invalid_patch", "$.params.patch.cwd.x"),
             ({"patch": {"cwd": {"x": (1, [math.inf])}}}, "invalid_patch", "$.params.patch.cwd.x[1][0]"),
             ({"patch": {"cwd": {"x": "\ud800"}}}, "invalid_patch", "$.params.patch.cwd.x"),
+            ({"patch": {"cwd": {"x": {1: 1, "1": 2}}}}, "invalid_patch", "$.params.patch.cwd.x"),
             ({"text": "\udfff"}, "invalid_request", "$.params.text"),
             ({"patch": {"cwd": {"x": object()}}}, "invalid_request", "$.params"),
         ],
