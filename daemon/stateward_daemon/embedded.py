@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
 
-from stateward.transport import NOTIFICATIONS_MAX
+from stateward.transport import NOTIFICATIONS_MAX, plain_params
 from stateward_daemon import convert, dispatch
 from stateward_daemon.host import Caller, Host
 from stateward_daemon.settings import Settings
@@ -60,7 +60,7 @@ class EmbeddedTransport:
         if row is None:
             raise dispatch.unknown_method(method)
         try:
-            result = dispatch.prepare(self._caller, row, dict(params)).run()
+            result = dispatch.prepare(self._caller, row, plain_params(params)).run()
             if row.writes:
                 result = self._store_for_writing().commit_now(result).receipt
                 self._caller.host.subscriptions.published(self._caller.host.store.view)

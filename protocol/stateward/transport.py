@@ -226,7 +226,16 @@ def _verified_peer(connection: socket.socket) -> int:
 def request_body(method: str, params: Mapping[str, Any], identifier: int) -> bytes:
     """Return the body of a request; what JSON cannot carry is refused before anything is sent.
 
-    The encoder writes a number that is not finite as null, and in a patch null deletes.
+    Raises:
+        WireError: As `plain_params`.
+    """
+    return encode_call(method, plain_params(params), identifier)
+
+
+def plain_params(params: Mapping[str, Any]) -> dict[str, Any]:
+    """Return params as JSON carries them, in containers of their own.
+
+    The encoder would write a number that is not finite as null, and in a patch null deletes.
 
     Raises:
         WireError: `invalid_patch` inside a patch, else `invalid_request`; `path` names the place where it is known.
@@ -235,13 +244,13 @@ def request_body(method: str, params: Mapping[str, Any], identifier: int) -> byt
     """
     try:
         # Sets, structs and tuples become what they are on the wire, so that the search sees all of them.
-        plain = _without_tuples(msgspec.to_builtins(params))
+        plain: dict[str, Any] = _without_tuples(msgspec.to_builtins(params))
         fault = find_unsendable({"params": plain})
-        if fault is None:
-            return encode_call(method, plain, identifier)
     except (TypeError, ValueError, OverflowError, RecursionError) as error:
         raise WireError("invalid_request", f"the params cannot be sent as JSON: {error}", path="$.params") from None
-    raise Unsendable(plain, *fault).refusal()
+    if fault is not None:
+        raise Unsendable(plain, *fault).refusal()
+    return plain
 
 
 def _without_tuples(value: Any) -> Any:  # noqa: ANN401 - any JSON value

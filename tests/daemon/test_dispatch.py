@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+import stateward
 from stateward_daemon.dispatch import prepare
 from stateward_daemon.embedded import open_transport
 from stateward_protocol.errors import WireError
@@ -57,3 +58,14 @@ def test_a_wrong_param_is_told_with_what_is_wanted_there(caller: Caller, call: t
     assert refused.value.category == "invalid_request"
     assert (refused.value.message, refused.value.data["path"]) == (said, f"$.params.{place}")
     assert refused.value.data["wanted"] == wanted
+
+
+@pytest.mark.parametrize("value", [{1: 1}, {"deep": [float("nan")]}, object()])
+def test_what_json_cannot_carry_is_refused_without_a_daemon_too(folder: Path, value: object) -> None:
+    with stateward.connect(cwd=folder, session="s", store=folder / "store", start="embedded") as client:
+        with pytest.raises(stateward.StatewardError) as refused:
+            client.patch_state({"session": {"tactics": {"x": value}}})
+        client.patch_state({"session": {"tactics": {"x": (1, {2})}}})
+
+        assert refused.value.data["path"].startswith("$.params")
+        assert client.read_state("session.tactics.x") == {"value": [1, [2]]}
