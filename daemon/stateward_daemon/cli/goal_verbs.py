@@ -10,8 +10,9 @@ import msgspec
 
 from stateward_daemon import convert
 from stateward_daemon.cli.given import json_of
-from stateward_daemon.cli.goal_files import GOAL_FILE_NAME, STANDARD_INPUT, read_named
+from stateward_daemon.cli.goal_files import STANDARD_INPUT, read_named
 from stateward_daemon.cli.printing import note, show, show_json
+from stateward_daemon.documents import GOAL_FILE_NAME
 from stateward_daemon.exits import EXIT_OK, UsageFault
 from stateward_engine.errors import EngineError, UnsafeDocument
 from stateward_engine.goals.document import read_bytes
