@@ -94,7 +94,7 @@ def commands(draw: st.DrawFn, view: View) -> PatchState | Configure:
     patch: dict[str, Value] = {}
     for scope in draw(st.sets(st.sampled_from(SCOPES), min_size=1)):
         before = view.scope(who.identity(scope)).planes
-        plane = draw(st.sampled_from(["lazy", *before]))
+        plane = draw(st.sampled_from(sorted(PATCHABLE_PLANES)))
         patch[scope] = {plane: draw((patches_of(before[plane]) if plane in before else objects).filter(bool))}
     key = draw(st.none() | st.sampled_from(["k1", "k2"]))
     return PatchState(who, parse_patch(patch, SCOPES), idempotency_key=key)
