@@ -1,18 +1,18 @@
 """The vectors of `tests/conformance/state/`, run against the pure engine without a store or a socket.
 
-The format is that of state.md section 15. A vector that needs a later step stands in `LATER`, with the reason; it must
-fail until that step is made, so that the list cannot outlive its reasons.
+The format is that of state.md section 15. A vector that damages files needs a store, and is run over the wire:
+`tests/e2e/test_state_vectors.py`.
 """
 
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 import pytest
 
-from state.vectors import as_expected, expand, load, members_of
+from state.vectors import as_expected, expand, load, members_of, needs_a_store
 from state.vectors import receipt as receipt_of
 from stateward_engine.errors import EngineError
 from stateward_engine.json_value import canonical
@@ -28,23 +28,11 @@ from stateward_engine.state.whole_state import parse_scopes
 from stateward_protocol.messages import ConfigureParams
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Mapping
 
     from _pytest.mark.structures import ParameterSet
 
     from stateward_engine.state.commands import Command
-
-STORE: Final = "damaged files need the store"
-
-LATER: Final[Mapping[str, Sequence[str]]] = {
-    STORE: [
-        "store-garbage",
-        "store-truncated",
-        "store-missing-though-known",
-        "store-lazy-not-object",
-        "store-unknown-version",
-    ],
-}
 
 
 class Runner:
@@ -61,11 +49,8 @@ class Runner:
 
     def run(self, step: Mapping[str, Any]) -> Any:
         """Return the answer of one step; a refusal becomes `{"error": category}`."""
-        operation = getattr(self, step["op"], None)
-        if operation is None:
-            raise NotImplementedError(step["op"])
         try:
-            return operation(members_of(step), selection(step.get("wanted", SCOPES)))
+            return getattr(self, step["op"])(members_of(step), selection(step.get("wanted", SCOPES)))
         except EngineError as error:
             return {"error": error.category}
         except msgspec.ValidationError:
@@ -125,20 +110,9 @@ def setting(value: Any) -> Configure:
     return Configure(msgspec.convert({"history_limit": value}, ConfigureParams).history_limit)
 
 
-def later(reason: str) -> pytest.MarkDecorator:
-    """Return the mark of a vector that must fail today: it fails the test run once it passes."""
-    return pytest.mark.xfail(strict=True, reason=reason, raises=(AssertionError, NotImplementedError))
-
-
 def vectors() -> list[ParameterSet]:
-    reasons = {name: reason for reason, names in LATER.items() for name in names}
-    found = []
-    for file in load().values():
-        for vector in file:
-            marks = [later(reasons.pop(vector["name"]))] if vector["name"] in reasons else []
-            found.append(pytest.param(vector, id=vector["name"], marks=marks))
-    assert not reasons, "a later vector that does not exist"
-    return found
+    found = (vector for file in load().values() for vector in file if not needs_a_store(vector))
+    return [pytest.param(vector, id=vector["name"]) for vector in found]
 
 
 @pytest.mark.parametrize("vector", vectors())

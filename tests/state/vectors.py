@@ -24,6 +24,11 @@ def load() -> dict[str, list[Vector]]:
     return {file.stem: json.loads(file.read_text(encoding="utf-8")) for file in sorted(FOLDER.glob("*.json"))}
 
 
+def needs_a_store(vector: Vector) -> bool:
+    """Whether a vector damages files, so that it is run over the wire alone."""
+    return any(step["op"] == "tamper" for step in vector["steps"])
+
+
 def expand(value: Any) -> Any:
     """Return `value` with its generated parts written out."""
     if isinstance(value, list):
