@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from stateward_engine.goals.document import read_document
 from stateward_engine.goals.mending import mend
+from stateward_engine.goals.todos import generated_id
 
 
 def test_a_new_id_is_one_that_no_row_has() -> None:
@@ -35,12 +36,25 @@ def test_a_fix_that_would_bring_an_error_is_left_out() -> None:
 
 
 def test_a_row_gets_an_id_only_when_no_other_fix_is_due() -> None:
-    """Else the row would have the generated id, and lose the one that its author wrote on the next line."""
-    text = "## Agent Todo\n- [ ] a\n<!-- loopx:todo status=open -->\n- [ ] b\n"
+    """Else the id would be made of a text that another fix changes."""
+    text = "## Agent Todo\n- [ ] a\n  <!-- loopx:todo status=open -->\n  <!-- claimed_by=kite -->\n"
     mended = mend(text, {})
 
-    assert [problem.code for problem in mended.fixed] == ["metadata_not_indented", *["implicit_todo_ids"] * 2]
-    assert mended.text.splitlines()[2].startswith("  <!-- loopx:todo todo_id=todo_")
+    assert [problem.code for problem in mended.fixed] == ["stray_metadata_text", "implicit_todo_ids"]
+    assert read_document(mended.text).todos[0].todo_id == generated_id("agent", "Agent Todo", 1, "a")
+
+
+def test_a_refused_document_is_not_mended_even_if_a_fix_would_make_it_safe() -> None:
+    """A comment of several lines is foreign to a marked region; on one line it would be metadata."""
+    text = (
+        "## Agent Todo\n<!-- loopx:todo-region-v0 role=agent begin -->\n- [ ] a\n  <!-- loopx:todo\n"
+        "  todo_id=todo_aaa -->\n<!-- loopx:todo-region-v0 role=agent end -->\n"
+    )
+    document = read_document(text)
+
+    assert document.refusal
+    assert any(problem.fix and problem.fix.safe for problem in document.problems)
+    assert mend(text, {}) == (text, ())
 
 
 def test_a_token_behind_the_colon_is_removed_without_it() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import random
+import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -14,7 +15,7 @@ from stateward_engine.goals import passages
 from stateward_engine.goals.document import GoalDocument, read_document
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
 EDITS = int(os.environ.get("STATEWARD_GOAL_EDITS", "2000"))
 # A walk begins anew so often: a document that was edited for long is mostly debris.
@@ -40,6 +41,11 @@ PARTS = (
     "## Next Action\n- go\n  on\n",
     f"## Agent Todo\n{ROWS}",
     f"## User Todo\n{ROWS}",
+)
+REFERENCES = (
+    "resume_when=todo_done:todo_row2",
+    "unblocks_todo_id=todo_row1",
+    "successor_todo_ids=todo_row7,todo_row8",
 )
 BEGIN, END = (f"<!-- loopx:todo-region-v0 role=agent {edge} -->\n" for edge in ("begin", "end"))
 MARKED = f"## Agent Todo\n{BEGIN}{ROWS}{END}"
@@ -84,14 +90,29 @@ def some_edit(drawn: random.Random, text: str) -> Edit:
     return Edit(min(start, end), max(start, end), drawn.choice(["", drawn.choice(LINES), some_lines(drawn, 2)]))
 
 
-def walk(seed: int) -> Iterator[tuple[GoalDocument, Edit, GoalDocument]]:
+def some_row_edit(drawn: random.Random, text: str) -> Edit:
+    """Return an edit that takes a row of two lines out of a text, or puts one in."""
+    starts = [match.start() for match in re.finditer("^- ", text, re.MULTILINE)]
+    start = drawn.choice(starts) if starts else len(text)
+    if starts and drawn.random() < 0.5:
+        return Edit(start, text.find("-->\n", start) + len("-->\n"), "")
+    missing = [name for name in map("todo_row{}".format, range(9)) if f"todo_id={name} " not in text]
+    name = drawn.choice(missing or ["todo_row0"])
+    return Edit(start, start, f"- [ ] task\n  <!-- loopx:todo todo_id={name} {drawn.choice(['', *REFERENCES])} -->\n")
+
+
+def walk(
+    seed: int,
+    begin: Callable[[random.Random], str] = some_document,
+    draw_edit: Callable[[random.Random, str], Edit] = some_edit,
+) -> Iterator[tuple[GoalDocument, Edit, GoalDocument]]:
     """Yield each document of a walk, an edit of it, and what becomes of it."""
     drawn = random.Random(seed)
-    document = read_document(some_document(drawn))
+    document = read_document(begin(drawn))
     undo: list[Edit] = []
     for _ in range(EDITS_PER_WALK):
         undoes = bool(undo) and drawn.random() < 0.2
-        edit = undo.pop() if undoes else some_edit(drawn, document.text)
+        edit = undo.pop() if undoes else draw_edit(drawn, document.text)
         if not undoes:
             undo.append(edit.undo(document.text))
         after = document.edit(edit.start, edit.end, edit.text)
@@ -132,19 +153,60 @@ def test_a_quiet_document_has_no_problem(monkeypatch: pytest.MonkeyPatch) -> Non
     assert 0.2 < sum(not problems for problems in searched) / len(texts) < 0.95
 
 
-def nearly_quiet(seed: int) -> Iterator[str]:
-    """Yield a document without a problem after one edit each."""
-    drawn = random.Random(seed)
-    references = (
-        "resume_when=todo_done:todo_row2",
-        "unblocks_todo_id=todo_row1",
-        "successor_todo_ids=todo_row7,todo_row8",
-    )
-    for _ in range(EDITS_PER_WALK // 5):
-        text = f"{PARTS[0]}{PARTS[1]}{drawn.choice([PARTS[2], MARKED])}## Notes\nprose\n"
-        for row in drawn.sample(range(9), drawn.randint(0, 3)):
-            text = text.replace(f"todo_row{row} ", f"todo_row{row} {drawn.choice(references)} ")
-        yield text if drawn.random() < 0.2 else some_edit(drawn, text).apply(text)
+def test_an_edit_knows_what_is_referred_to() -> None:
+    """Ids are counted by difference, and a document is as quiet after an edit, or after another, as it is when new."""
+    for seed in range(EDITS // EDITS_PER_WALK // 4):
+        drawn = random.Random(seed)
+        for document, edit, after in walk(seed, quiet_text, some_row_edit):
+            other = some_row_edit(drawn, document.text)
+            for made, found in ((edit, after), (other, document.edit(other.start, other.end, other.text))):
+                whole = read_document(made.apply(document.text))
+                assert everything(found) == everything(whole), (seed, document.text, made)
+                assert found._is_quiet() == whole._is_quiet()
+
+
+def test_a_line_feed_joins_the_line_above_if_that_ends_with_a_carriage_return() -> None:
+    document = read_document("\r" * 200 + "## End\r")
+    for at in range(200):
+        text = Edit(at, at, "\n").apply(document.text)
+        assert everything(document.edit(at, at, "\n")) == everything(read_document(text))
+
+
+def test_lines_that_are_all_alike_can_go() -> None:
+    document = read_document("alike\n" * 60)
+    for count in range(60):
+        assert document.become("alike\n" * count).text == "alike\n" * count
+
+
+def test_an_edit_reads_no_more_than_it_can_influence() -> None:
+    text = f"{PARTS[0]}{PARTS[1]}{PARTS[2]}"
+    before = read_document(text)
+    for start in range(len(PARTS[0]), len(text)):
+        after = before.edit(start, start, "x")
+
+        assert len(set(after.layout.passages) - set(before.layout.passages)) <= 3
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "code"),
+    [
+        ("todo_row4", "todo_row3", "duplicate_todo_ids"),
+        ("todo_id=todo_row4", "status=open", "implicit_todo_ids"),
+        ("todo_row4", "todo_row4 resume_when=todo_done:todo_nobody", "dangling_todo_reference"),
+        ("todo_row4", "todo_row4 unblocks_todo_id=todo_row4", "blocking_cycle"),
+        ("todo_row4", "todo_row4 status=done", "marker_status_conflict"),
+        ("- [ ] task 4", "- [~] task 4", "not_a_todo_marker"),
+        ("- [ ] task 4", "  <!-- loopx:todo\n  claimed_by=kite -->\n- [ ] task 4", "metadata_wrapped"),
+        ("- [ ] task 4", "```\n- [ ] task 4", "unclosed_fence"),
+        ("- [ ] task 4", "## Agent Todo\n- [ ] task 4", "duplicate_todo_section"),
+        ("- [ ] task 4", "## Notes\n- [ ] task 4", "todo_outside_region"),
+    ],
+)
+def test_a_document_of_one_problem_is_searched(old: str, new: str, code: str) -> None:
+    quiet = f"{PARTS[0]}{PARTS[1]}{PARTS[2]}"
+    assert not read_document(quiet).problems
+
+    assert {problem.code for problem in read_document(quiet.replace(old, new)).problems} == {code}
 
 
 def test_the_head_of_a_long_passage_is_all_of_it() -> None:
@@ -154,3 +216,19 @@ def test_the_head_of_a_long_passage_is_all_of_it() -> None:
 
     assert [row.text[0] for row in passage.rows] == ["a", "b"]
     assert [row.text[0] for row in passage.head(passage.line_count).rows] == ["a", "b"]
+
+
+def nearly_quiet(seed: int) -> Iterator[str]:
+    """Yield a document without a problem after one edit each."""
+    drawn = random.Random(seed)
+    for _ in range(EDITS_PER_WALK // 5):
+        text = quiet_text(drawn)
+        yield text if drawn.random() < 0.2 else some_edit(drawn, text).apply(text)
+
+
+def quiet_text(drawn: random.Random) -> str:
+    """Return a document in which some rows name others, mostly without a problem."""
+    text = f"{PARTS[0]}{PARTS[1]}{drawn.choice([PARTS[2], MARKED])}## Notes\nprose\n"
+    for row in drawn.sample(range(9), drawn.randint(0, 3)):
+        text = text.replace(f"todo_row{row} ", f"todo_row{row} {drawn.choice(REFERENCES)} ")
+    return text

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 # A fix can bring out another problem, but no chain of them is as long as that.
 ROUNDS_MAX: Final = 16
-# A row gets an id of its own only when nothing is left that may turn out to hold the id that its author gave it.
+# A row gets an id only when no other fix is left that may change its text, of which the id is made.
 LAST: Final = "implicit_todo_ids"
 
 
