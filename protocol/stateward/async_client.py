@@ -142,7 +142,8 @@ class AsyncClient:
         """
         key = idempotency_key or calls.new_idempotency_key()
         params = {"patch": patch, "idempotency_key": key, "if_revision": if_revision}
-        return await self._perform("patch_state", m.PatchReceipt, params)
+        with calls.naming_key(key):
+            return await self._perform("patch_state", m.PatchReceipt, params)
 
     async def baseline(self) -> m.BaselineResult:
         """Take what a run starts with: hot state, and where lazy state is."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
@@ -14,7 +15,7 @@ from stateward_protocol.methods import METHODS, PROTOCOL_VERSION, Kind
 from stateward_protocol.notices import StateChanged
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from stateward_protocol.messages import AttachResult, Mode, Owner
 
@@ -52,6 +53,17 @@ _REPEATABLE: Final = frozenset({Kind.CONNECTION, Kind.READ, Kind.DOCUMENT})
 def new_idempotency_key() -> str:
     """Return a key that nobody else uses."""
     return os.urandom(16).hex()
+
+
+@contextlib.contextmanager
+def naming_key(key: str) -> Iterator[None]:
+    """Let an error after which nobody knows what became of a mutation say the key that it can be repeated with."""
+    try:
+        yield
+    except WireError as error:
+        if error.data.get("outcome") == "unknown" or is_lost(error):
+            error.data["idempotency_key"] = key
+        raise
 
 
 def check_open(*, closed: bool) -> None:

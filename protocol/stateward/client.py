@@ -106,7 +106,8 @@ class Client:
         """
         key = idempotency_key or calls.new_idempotency_key()
         params = {"patch": patch, "idempotency_key": key, "if_revision": if_revision}
-        return self._perform("patch_state", m.PatchReceipt, params)
+        with calls.naming_key(key):
+            return self._perform("patch_state", m.PatchReceipt, params)
 
     def baseline(self) -> m.BaselineResult:
         """Take what a run starts with: hot state, and where lazy state is."""

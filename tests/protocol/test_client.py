@@ -280,6 +280,20 @@ class TestRepeating:
         assert len(first["idempotency_key"]) == 32
         assert second["idempotency_key"] != first["idempotency_key"]
 
+    async def test_a_patch_that_may_have_happened_tells_the_key_to_repeat_it_with(
+        self, serve: Any, connect: Any, connect_async: Any
+    ) -> None:
+        stand_in = serve(lambda _: HANG_UP)
+        with connect() as client, pytest.raises(StatewardError) as lost:
+            client.patch_state({"cwd": {"tactics": {"a": 1}}})
+        waiting = await connect_async()
+        with pytest.raises(StatewardError) as lost_too:
+            await waiting.patch_state({"cwd": {"tactics": {"a": 1}}})
+        await waiting.close()
+
+        keys = [params["idempotency_key"] for params in sent(stand_in, "patch_state")]
+        assert keys == [key for error in (lost, lost_too) for key in [error.value.data["idempotency_key"]] * 2]
+
     def test_the_key_of_the_caller_is_kept(self, serve: Any, connect: Any) -> None:
         stand_in = serve(lambda message: result(message, {"changed": []}))
         with connect() as client:
