@@ -240,8 +240,8 @@ def read_bytes(data: bytes, before: GoalDocument | None = None) -> GoalDocument:
 
 def refusal_at(lines: Lines, fault: Fault) -> UnsafeDocument:
     """Return the refusal of a document for one fault, with the line and its first byte."""
-    # A buffer can hold half a character; it counts as the three bytes that it would take.
-    before = lines.text[: lines.starts[fault.at]].encode("utf-8", "surrogatepass")
+    # A buffer can hold half a character; it counts as the three bytes that it would take. A text can have no line.
+    before = lines.text[: lines.start(fault.at)].encode("utf-8", "surrogatepass")
     return UnsafeDocument(fault.message, kind=fault.kind, line=fault.at + 1, byte_offset=len(before))
 
 
