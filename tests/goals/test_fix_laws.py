@@ -103,7 +103,7 @@ class TestProblems:
         """The quick look at every row overlooks nothing."""
         document = read_document(text)
         for todo in document.todos:
-            own = list(row_problems(text[slice(*todo.extent)], todo.extent[0]))
+            own = list(row_problems(text[slice(*todo.extent)], todo.extent[0], "\n"))
             assert todo.odd or own == []
 
     @law
@@ -113,8 +113,8 @@ class TestProblems:
         document = read_document(text)
         for todo in document.todos:
             lines_of_row = text[slice(*todo.extent)]
-            alone = list(row_problems(lines_of_row, 0))
-            moved = list(row_problems(lines_of_row, len(other)))
+            alone = list(row_problems(lines_of_row, 0, "\n"))
+            moved = list(row_problems(lines_of_row, len(other), "\n"))
             assert [problem.code for problem in alone] == [problem.code for problem in moved]
             assert [problem.span[0] + len(other) for problem in alone] == [problem.span[0] for problem in moved]
 

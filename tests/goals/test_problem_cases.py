@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from stateward_engine.goals.document import read_document
 from stateward_engine.goals.mending import mend
 from stateward_engine.goals.todos import generated_id
@@ -61,3 +63,21 @@ def test_a_token_behind_the_colon_is_removed_without_it() -> None:
     text = "## Agent Todo\n- [ ] a\n  <!-- loopx:status=open status=open todo_id=todo_aaa -->\n"
 
     assert mend(text, {}).text == text.replace("status=open status=open", " status=open")
+
+
+@pytest.mark.parametrize("newline", ["\n", "\r\n", "\r"])
+def test_metadata_that_moves_to_a_line_of_its_own_ends_as_the_line_that_it_leaves(newline: str) -> None:
+    """In the middle of a document, and on a last line that has no end."""
+    lines = ["## Agent Todo", "- [ ] a <!-- todo_id=todo_aaa -->", "- [ ] b <!-- todo_id=todo_bbb -->"]
+    mended = ["- [ ] a", "  <!-- loopx:todo todo_id=todo_aaa -->", "- [ ] b", "  <!-- loopx:todo todo_id=todo_bbb -->"]
+
+    assert mend(newline.join(lines), {}).text == newline.join([lines[0], *mended])
+
+
+def test_in_a_mixed_document_each_line_keeps_its_end() -> None:
+    text = "## Agent Todo\n- [ ] a <!-- todo_id=todo_aaa -->\r\n- [ ] b\n  <!-- loopx:todo todo_id=todo_bbb -->\n"
+
+    assert mend(text, {}).text.splitlines(keepends=True)[1:3] == [
+        "- [ ] a\r\n",
+        "  <!-- loopx:todo todo_id=todo_aaa -->\r\n",
+    ]

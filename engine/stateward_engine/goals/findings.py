@@ -28,7 +28,7 @@ def find_problems(parts: Parts) -> tuple[Problem, ...]:
     found = [*document_problems(parts), *line_problems(parts), *reference_problems(parts.lines, parts.todos)]
     for todo in parts.todos:
         if todo.odd:
-            found += row_problems(parts.lines.text[slice(*todo.extent)], todo.extent[0])
+            found += row_problems(parts.row_text(todo), todo.extent[0], parts.newline)
     kept = unsuppressed(parts.lines, _cautious(parts, found))
     return tuple(in_order(kept))
 

@@ -46,6 +46,11 @@ class Parts(NamedTuple):
         """What ends the first line; what is added to the document ends alike."""
         return next(iter(self.lines.terminators), "") or "\n"
 
+    def row_text(self, todo: Todo) -> str:
+        """Return the lines of a row with what ends them."""
+        start, end = todo.extent
+        return self.lines.text[start : self.lines.start(self.lines.index_at(end) + 1)]
+
     def line_end(self, index: int) -> int:
         """Return the offset behind the text of a line, in front of its terminator."""
         return self.lines.span(index)[1]

@@ -69,12 +69,13 @@ class Placed(NamedTuple):
         return self.span[0] + len(self.key) + 1, self.span[1]
 
 
-def row_problems(text: str, at: int) -> Iterator[Problem]:
+def row_problems(text: str, at: int, newline: str) -> Iterator[Problem]:
     """Yield what is wrong with a row.
 
     Args:
-        text: Its lines, from its task line to the last line that belongs to it.
+        text: Its lines, from its task line to the last line that belongs to it, with what ends them.
         at: Where the text stands in the document.
+        newline: What ends a new line behind the last one of the document, which may not end.
     """
     lines = split_lines(text)
     placed = placed_tokens(text, at)
@@ -83,7 +84,7 @@ def row_problems(text: str, at: int) -> Iterator[Problem]:
         if is_metadata(line.text):
             yield from _stray_words(line.text, at + line.start)
         elif line.number == 1 or line.text.startswith(INDENT):
-            yield from _comment_problems(line, at, lines.terminators[0] or "\n")
+            yield from _comment_problems(line, at, line.terminator or newline)
     yield from _token_problems(placed)
     yield from _repeated(text, at, placed)
     yield from _status_problem(lines[0], at, placed)
