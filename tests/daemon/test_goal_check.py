@@ -3,24 +3,24 @@
 from __future__ import annotations
 
 import io
+import itertools
 import json
 import stat
 import subprocess
 import sys
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import pytest
 from pydantic_sarif.model import StaticAnalysisResultsFormatSarifVersion210JsonSchema as SarifLog
 
 from stateward_daemon.cli import goal_check
 from stateward_daemon.cli.linter import count_line
+from stateward_daemon.cli.patterns import matches_of
 from stateward_daemon.cli.printing import columns
 from stateward_engine.goals.codes import CODES, page_of
 from stateward_engine.goals.document import read_document
 from stateward_protocol import messages as m
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 HEAD = "---\nstatus: active\n---\n# Goal\n\n## Next Action\n\n- go on\n\n## Agent Todo\n\n"
 GOAL = f"""{HEAD}- [ ] 工作 one
@@ -192,6 +192,49 @@ class TestFiles:
         assert printed.status == 2
         assert name in printed.err
 
+    @pytest.mark.parametrize("arguments", [[], ["--fix"], ["--diff"]])
+    def test_a_missing_file_keeps_no_finding_from_the_others(
+        self, run: Any, goal: Path, folder: Path, arguments: list[str]
+    ) -> None:
+        goal.write_text(FIXABLE)
+        printed = run("goal", "check", str(folder / "no.md"), "no*.md", str(goal), *arguments)
+
+        assert printed.status == 2
+        assert [line for line in printed.err.splitlines() if "stateward: " in line] == [
+            "stateward: no file matches no*.md",
+            f"stateward: {folder / 'no.md'}: there is no such file",
+        ]
+        assert (str(goal) in printed.out) == (arguments != ["--fix"])
+        assert (goal.read_text() == FIXED) == (arguments == ["--fix"])
+
+    def test_each_file_is_named_once(self, run: Any, goal: Path, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.chdir(folder)
+        (folder / "same").symlink_to(folder)
+        names = [goal.name, f"./{goal.name}", str(goal), ".", "*.md", f"same/{goal.name}"]
+        printed = run("goal", "check", *names, "--json")
+
+        assert [file["path"] for file in printed.json["files"]] == [goal.name]
+
+    @pytest.mark.parametrize("name", ["x" * 256, "d/" * 2500 + "x", "x" * 256 + "*"])
+    @pytest.mark.parametrize(
+        "verb",
+        [
+            ["goal", "check"],
+            ["goal", "check", "-", "--stdin-filename"],
+            ["goal", "show"],
+            ["goal", "render", "--records", "-", "--provider-revision", "r"],
+            ["goal", "render", "-", "--provider-revision", "r", "--records"],
+        ],
+    )
+    def test_a_name_that_no_file_can_have_is_as_any_that_none_has(
+        self, run: Any, monkeypatch: pytest.MonkeyPatch, verb: list[str], name: str
+    ) -> None:
+        typed(monkeypatch, '{"records": []}')
+        printed = run(*verb, name)
+
+        assert printed.status == (1 if "--stdin-filename" in verb else 2)
+        assert "mistake" not in printed.err
+
     def test_standard_input_can_have_a_name_and_its_rules(
         self, run: Any, folder: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
@@ -201,6 +244,41 @@ class TestFiles:
 
         assert printed.status == 0
         assert printed.out.startswith(f"{folder / 'x.md'}:13:27: info[duplicate_todo_ids] ")
+
+
+class TestPatterns:
+    """Wildcards, `**` for any number of directories, and links that lead nowhere new."""
+
+    @pytest.fixture
+    def tree(self, folder: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+        monkeypatch.chdir(folder)
+        for place in (".", "a", "a/b", ".git", "c"):
+            (folder / place).mkdir(exist_ok=True)
+            (folder / place / "x.md").write_text(CLEAN)
+        for name in ("one", "two"):
+            (folder / "a" / name).symlink_to(folder)
+        (folder / "a/link.md").symlink_to(folder / "c/x.md")
+        return folder
+
+    @pytest.mark.parametrize(
+        ("pattern", "found"),
+        [
+            ("**/x.md", ["a/b/x.md", "a/x.md", "c/x.md", "x.md"]),
+            ("./**/**/x.md", ["./a/b/x.md", "./a/x.md", "./c/x.md", "./x.md"]),
+            ("**", ["a/b/x.md", "a/link.md", "a/x.md", "c/x.md", "x.md"]),
+            ("*/*/x.md", ["a/b/x.md"]),
+            ("[ac]/?.md", ["a/x.md", "c/x.md"]),
+            ("a/one/*.md", ["a/one/x.md"]),
+            (".*/x.md", [".git/x.md"]),
+            ("x.md", []),
+        ],
+    )
+    @pytest.mark.usefixtures("tree")
+    def test_what_a_pattern_matches(self, pattern: str, found: list[str]) -> None:
+        assert matches_of(pattern) == found
+
+    def test_an_absolute_pattern_gives_absolute_names(self, tree: Path) -> None:
+        assert matches_of(f"{tree}/*/b/x.md") == [f"{tree}/a/b/x.md"]
 
 
 class TestRules:
@@ -279,12 +357,22 @@ class TestFix:
         assert printed.err == "no problems in 1 file; 2 problems fixed\n"
 
     def test_a_link_is_left_alone(self, run: Any, goal: Path, folder: Path) -> None:
+        """It is told, checked, and keeps nothing from the files around it."""
         goal.write_text(FIXABLE)
-        (folder / "link.md").symlink_to(goal)
-        printed = run("goal", "check", str(folder / "link.md"), "--fix", "--json")
+        names = [str(folder / name) for name in ("a.md", "link.md", "z.md")]
+        for name in (names[0], names[2]):
+            Path(name).write_text(FIXABLE)
+        Path(names[1]).symlink_to(goal)
+        printed = run("goal", "check", *names, "--fix", "--json")
 
-        assert printed.status == 1
-        assert printed.json["error"]["reason_code"] == "document_is_link"
+        assert printed.status == 2
+        assert [(file["path"], len(file["items"])) for file in printed.json["files"]] == [
+            (names[0], 0),
+            (names[1], 3),
+            (names[2], 0),
+        ]
+        assert printed.err.startswith(f"stateward: {names[1]}: ")
+        assert "it is a symlink" in printed.err
         assert goal.read_text() == FIXABLE
 
     def test_standard_input_cannot_be_fixed(self, run: Any, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -435,6 +523,22 @@ class TestNew:
         printed = run("goal", "new", path, "--goal-id", "g", "--objective", "x", "--json")
 
         assert printed.json == {"path": path, "goal_id": "g"}
+
+    @pytest.mark.parametrize("option", ["--objective", "--next-action"])
+    def test_a_text_that_is_no_utf8_is_a_usage_fault(self, run: Any, folder: Path, option: str) -> None:
+        given = {"--goal-id": "g", "--objective": "x", option: "bad\udcff"}
+        printed = run("goal", "new", str(folder / "x.md"), *itertools.chain(*given.items()))
+
+        assert printed.status == 2
+        assert f"{option} is not UTF-8" in printed.err
+        assert not (folder / "x.md").exists()
+
+    @pytest.mark.parametrize("name", ["x" * 256, "d/" * 2500 + "x"])
+    def test_a_name_that_no_file_can_have_is_told(self, run: Any, name: str) -> None:
+        printed = run("goal", "new", name, "--goal-id", "g", "--objective", "x")
+
+        assert printed.status == 1
+        assert "mistake" not in printed.err
 
     def test_a_folder_that_is_not_there_is_told(self, run: Any, folder: Path) -> None:
         printed = run("goal", "new", str(folder / "no/x.md"), "--goal-id", "g", "--objective", "x", "--json")

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 import msgspec
 
 from stateward_daemon import convert
-from stateward_daemon.cli.goal_files import STANDARD_INPUT, expanded, read_named, replace_file
+from stateward_daemon.cli.goal_files import STANDARD_INPUT, distinct, files_of, read_named, replace_file
 from stateward_daemon.cli.linter import count_line, finding_lines, github_lines
-from stateward_daemon.cli.printing import note, show_json
+from stateward_daemon.cli.printing import complain, note, show_json
 from stateward_daemon.cli.sarif import sarif_log
-from stateward_daemon.exits import EXIT_FINDINGS, EXIT_OK, UsageFault
+from stateward_daemon.exits import EXIT_FINDINGS, EXIT_OK, EXIT_USAGE, UsageFault
 from stateward_daemon.rules import rules_for
 from stateward_engine.goals.document import read_bytes
 from stateward_engine.goals.mending import mend
@@ -22,9 +22,11 @@ from stateward_protocol.errors import WireError
 
 if TYPE_CHECKING:
     from argparse import Namespace
-    from collections.abc import Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
     from stateward_protocol import messages as m
+
+Given = TypeVar("Given")
 
 
 class Checked(NamedTuple):
@@ -42,15 +44,40 @@ class Checked(NamedTuple):
 
 
 def check(options: Namespace) -> int:
-    """Print the problems of documents; the exit status tells whether any of them counts."""
-    names = expanded(options.files)
-    if options.diff:
-        return _show_differences(names, options.stdin_filename)
-    fixed_count = _fix(names) if options.fix else 0
-    checked = [_check(name, options.stdin_filename) for name in names]
+    """Print the problems of documents; the exit status tells whether any of them counts.
+
+    What is wrong with one file keeps nothing from the others: it is told at the end, and the status is that of it.
+    """
+    faults: list[str] = []
+    found = _each(files_of, options.files, faults)
+    names = distinct(file for files in found for file in files)
+    status = (_show_differences if options.diff else _show_problems)(names, options, faults)
+    # A file that could not be read to mend it cannot be read to check it either.
+    for fault in dict.fromkeys(faults):
+        complain(fault)
+    return EXIT_USAGE if faults else status
+
+
+def _each(act: Callable[[str], Given], names: Iterable[str], faults: list[str]) -> list[Given]:
+    """Return what `act` gives for each name for which it can, and add why not to the faults for the others."""
+    given = []
+    for name in names:
+        try:
+            given.append(act(name))
+        except UsageFault as fault:
+            faults.append(str(fault))
+        except WireError as error:
+            faults.append(f"{name}: {error.message}")
+    return given
+
+
+def _show_problems(names: Sequence[str], options: Namespace, faults: list[str]) -> int:
+    fixed_count = _fix(names, faults) if options.fix else 0
+    checked = _each(lambda name: _check(name, options.stdin_filename), names, faults)
     items = [item for document in checked for item in document.found.items]
-    _report(checked, "json" if options.json else options.format)
-    if options.format == "text" and not options.json:
+    form = "json" if options.json else options.format
+    _report(checked, form)
+    if form == "text" and checked:
         note(count_line(items, len(checked), fixed_count))
     counting = {"error", "warning", "info"} if options.strict else {"error", "warning"}
     return EXIT_FINDINGS if any(item.severity in counting for item in items) else EXIT_OK
@@ -94,11 +121,11 @@ def _report(checked: Sequence[Checked], form: str) -> None:
 # -- mending ---------------------------------------------------------------------------------------------------------
 
 
-def _fix(names: Sequence[str]) -> int:
+def _fix(names: Sequence[str], faults: list[str]) -> int:
     """Make the safe fixes in files, and return how many problems that mended."""
     if STANDARD_INPUT in names:
         raise UsageFault("standard input cannot be fixed; --diff shows what would be, and a file can be")
-    return sum(map(_fix_file, names))
+    return sum(_each(_fix_file, names, faults))
 
 
 def _fix_file(name: str) -> int:
@@ -125,16 +152,18 @@ def _mended(data: bytes, rules: Rules) -> tuple[bytes, int]:
     return mended.text.encode(), len(mended.fixed)
 
 
-def _show_differences(names: Sequence[str], stdin_filename: str | None) -> int:
+def _show_differences(names: Sequence[str], options: Namespace, faults: list[str]) -> int:
     """Print what `--fix` would change, as a patch."""
+    return EXIT_FINDINGS if any(_each(lambda name: _differs(name, options.stdin_filename), names, faults)) else EXIT_OK
+
+
+def _differs(name: str, stdin_filename: str | None) -> bool:
+    """Print what `--fix` would change in one file, and return whether it would."""
     from stateward_daemon.cli.differences import difference  # noqa: PLC0415 - only this needs it
 
-    differs = False
-    for name in names:
-        shown = _shown_name(name, stdin_filename)
-        data = read_named(name)
-        after, count = _mended(data, _rules(shown))
-        differs = differs or count > 0
-        if count:
-            sys.stdout.write(difference(shown, data.decode(), after.decode(), exact=not sys.stdout.isatty()))
-    return EXIT_FINDINGS if differs else EXIT_OK
+    shown = _shown_name(name, stdin_filename)
+    data = read_named(name)
+    after, count = _mended(data, _rules(shown))
+    if count:
+        sys.stdout.write(difference(shown, data.decode(), after.decode(), exact=not sys.stdout.isatty()))
+    return count > 0

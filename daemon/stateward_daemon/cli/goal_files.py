@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import glob
 import os
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, TypeVar
 
+from stateward_daemon.cli.patterns import WILDCARD, is_directory, matches_of
 from stateward_daemon.convert import wire_error
 from stateward_daemon.documents import GOAL_FILE_NAME, read_file, resolved
 from stateward_daemon.exits import UsageFault
@@ -16,44 +16,49 @@ from stateward_engine.store import publish_file
 from stateward_protocol.errors import WireError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Iterable
 
 Merged = TypeVar("Merged")
 
 STANDARD_INPUT: Final = "-"
 
 
-def expanded(names: Iterable[str]) -> list[str]:
-    """Return the files that are meant: a pattern is what it matches, a directory the goal documents below it.
+def files_of(name: str) -> list[str]:
+    """Return the files that a name means: a pattern is what it matches, a directory the goal documents below it.
 
-    What exists is no pattern, and what is named twice is one file.
+    What exists is no pattern.
 
     Raises:
         UsageFault: A pattern or a directory that has none.
     """
-    return list(dict.fromkeys(file for name in names for file in _files_of(name)))
+    if name == STANDARD_INPUT:
+        return [name]
+    if is_directory(name):
+        return _documents_below(name)
+    if not WILDCARD.search(name) or os.path.lexists(name):
+        return [name]
+    matches = matches_of(name)
+    if not matches:
+        raise UsageFault(f"no file matches {name}")
+    return matches
 
 
-def _files_of(name: str) -> Iterator[str]:
-    if name != STANDARD_INPUT and Path(name).is_dir():
-        yield from _documents_below(name)
-    elif name == STANDARD_INPUT or not glob.has_magic(name) or Path(name).exists():
-        yield name
-    else:
-        matches = sorted(glob.glob(name, recursive=True))  # noqa: PTH207 - it takes absolute patterns as well
-        if not matches:
-            raise UsageFault(f"no file matches {name}")
-        yield from (match for match in matches if not Path(match).is_dir())
+def distinct(names: Iterable[str]) -> list[str]:
+    """Return each file once, by the first of its names; a link is a file of its own."""
+    files: dict[str, str] = {}
+    for name in names:
+        files.setdefault(name if name == STANDARD_INPUT else str(resolved(Path(name))), name)
+    return list(files.values())
 
 
-def _documents_below(name: str) -> Iterator[str]:
+def _documents_below(name: str) -> list[str]:
     # Only a directory needs it, and the folder of the editors is not loaded for less.
     from stateward_daemon.lsp.scan import find_goal_documents  # noqa: PLC0415
 
     found = find_goal_documents(Path(name))
     if not found:
         raise UsageFault(f"no {GOAL_FILE_NAME} lies in {name} or below; name the file if it is called otherwise")
-    yield from sorted(os.path.join(name, path) for path in found)  # noqa: PTH118 - as it was typed, `./` and all
+    return sorted(os.path.join(name, path) for path in found)  # noqa: PTH118 - as it was typed, `./` and all
 
 
 def read_named(name: str) -> bytes:
@@ -64,7 +69,7 @@ def read_named(name: str) -> bytes:
     """
     if name == STANDARD_INPUT:
         return sys.stdin.buffer.read()
-    if Path(name).is_dir():
+    if is_directory(name):
         raise UsageFault(f"{name} is a directory; name the document in it")
     try:
         return read_file(Path(name))

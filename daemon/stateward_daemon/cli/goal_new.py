@@ -7,11 +7,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from stateward_daemon.cli.goal_files import create_file
+from stateward_daemon.cli.patterns import is_directory
 from stateward_daemon.cli.printing import show, show_json
 from stateward_daemon.documents import GOAL_FILE_NAME
 from stateward_daemon.exits import EXIT_OK, UsageFault
 from stateward_engine.errors import InvalidRequest
 from stateward_engine.goals.template import new_document
+from stateward_engine.json_value import encodable
 
 if TYPE_CHECKING:
     from argparse import Namespace
@@ -20,8 +22,11 @@ if TYPE_CHECKING:
 def new(options: Namespace) -> int:
     """Create a document from the template."""
     path = Path(options.file)
-    if path.is_dir():
+    if is_directory(options.file):
         path /= GOAL_FILE_NAME
+    for name in ("objective", "next_action"):
+        if not encodable(getattr(options, name)):
+            raise UsageFault(f"--{name.replace('_', '-')} is not UTF-8; check the locale and what quotes the text")
     now = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
     try:
         text = new_document(options.goal_id, options.objective, now, options.next_action)
