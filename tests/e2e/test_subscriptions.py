@@ -236,9 +236,18 @@ class TestCommandLine:
             assert watch.stdout.read().startswith("cwd changed, revision G0/C")
             assert watch.returncode == 0
 
-    def test_without_a_daemon_there_is_nothing_to_wait_for(self, tmp_path: Path, daemon: Daemon) -> None:
+    @pytest.mark.parametrize("arguments", [[], ["--count", "1"]])
+    def test_without_a_daemon_there_is_nothing_to_wait_for(
+        self, tmp_path: Path, daemon: Daemon, arguments: list[str]
+    ) -> None:
         nowhere = str(tmp_path / ("x" * 200))
-        done = daemon.run("watch", "--store", str(tmp_path / "other"), "--socket", nowhere)
+        done = daemon.run("watch", "--store", str(tmp_path / "other"), "--socket", nowhere, *arguments)
 
         assert done.returncode == 3
         assert "changes are told by a daemon" in done.stderr
+
+    def test_no_change_is_nothing_to_wait_for(self, daemon: Daemon) -> None:
+        done = daemon.run("watch", "--count", "0")
+
+        assert done.returncode == 2
+        assert "from 1" in done.stderr

@@ -82,7 +82,9 @@ def add_reset_scope(parser: VerbParser) -> None:
 
 def add_watch(parser: VerbParser) -> None:
     """Add when `watch` ends."""
-    parser.add_argument("--count", metavar="COUNT", type=_count, help="End after so many.  [default: never]")
+    parser.add_argument(
+        "--count", metavar="COUNT", type=_count_from_1, help="End after so many, 1 or more.  [default: never]"
+    )
 
 
 def add_file(parser: VerbParser) -> None:
@@ -164,6 +166,13 @@ def _count(text: str) -> int:
     if not (text.isascii() and text.isdigit()):
         raise argparse.ArgumentTypeError("a count is a whole number from 0")
     return int(text)
+
+
+def _count_from_1(text: str) -> int:
+    count = _count(text)
+    if not count:
+        raise argparse.ArgumentTypeError("a count of changes is a whole number from 1")
+    return count
 
 
 def add_lsp(parser: VerbParser) -> None:

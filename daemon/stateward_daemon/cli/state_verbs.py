@@ -122,14 +122,16 @@ def watch(options: Namespace) -> int:
     """Print a line for each change, as it comes."""
     with open_client(options) as client:
         client.subscribe()
-        for change in itertools.islice(client.changes(), options.count):
+        told = 0
+        for told, change in enumerate(itertools.islice(client.changes(), options.count), start=1):  # noqa: B007
             if options.json:
                 show_json(msgspec.to_builtins(change))
             else:
                 show(f"{', '.join(change.scopes)} changed, revision {change.revision}")
             # Whoever reads this through a pipe waits for it.
             sys.stdout.flush()
-        if options.count is None:
+        # Changes without end ended, or ended too soon.
+        if told != options.count:
             raise WireError("store_unavailable", "changes are told by a daemon, and there is none here")
     return EXIT_OK
 
