@@ -48,36 +48,39 @@ def check(options: Namespace) -> int:
 
     What is wrong with one file keeps nothing from the others: it is told at the end, and the status is that of it.
     """
-    faults: list[str] = []
+    faults: list[UsageFault] = []
     found = _each(files_of, options.files, faults)
     names = distinct(file for files in found for file in files)
     status = (_show_differences if options.diff else _show_problems)(names, options, faults)
     # A file that could not be read to mend it cannot be read to check it either.
-    for fault in dict.fromkeys(faults):
-        complain(fault)
+    for text in dict.fromkeys(map(str, faults)):
+        complain(text)
     return EXIT_USAGE if faults else status
 
 
-def _each(act: Callable[[str], Given], names: Iterable[str], faults: list[str]) -> list[Given]:
+def _each(act: Callable[[str], Given], names: Iterable[str], faults: list[UsageFault]) -> list[Given]:
     """Return what `act` gives for each name for which it can, and add why not to the faults for the others."""
     given = []
     for name in names:
         try:
             given.append(act(name))
         except UsageFault as fault:
-            faults.append(str(fault))
+            faults.append(fault)
         except WireError as error:
-            faults.append(f"{name}: {error.message}")
+            faults.append(UsageFault(f"{name}: {error.message}", error.category))
     return given
 
 
-def _show_problems(names: Sequence[str], options: Namespace, faults: list[str]) -> int:
+def _show_problems(names: Sequence[str], options: Namespace, faults: list[UsageFault]) -> int:
     fixed_count = _fix(names, faults) if options.fix else 0
     checked = _each(lambda name: _check(name, options.stdin_filename), names, faults)
+    if faults and not checked:
+        # There is nothing to report on, so that the fault is the answer.
+        raise UsageFault("\n".join(dict.fromkeys(map(str, faults))), faults[0].category)
     items = [item for document in checked for item in document.found.items]
     form = "json" if options.json else options.format
     _report(checked, form)
-    if form == "text" and checked:
+    if form == "text":
         note(count_line(items, len(checked), fixed_count))
     counting = {"error", "warning", "info"} if options.strict else {"error", "warning"}
     return EXIT_FINDINGS if any(item.severity in counting for item in items) else EXIT_OK
@@ -121,7 +124,7 @@ def _report(checked: Sequence[Checked], form: str) -> None:
 # -- mending ---------------------------------------------------------------------------------------------------------
 
 
-def _fix(names: Sequence[str], faults: list[str]) -> int:
+def _fix(names: Sequence[str], faults: list[UsageFault]) -> int:
     """Make the safe fixes in files, and return how many problems that mended."""
     if STANDARD_INPUT in names:
         raise UsageFault("standard input cannot be fixed; --diff shows what would be, and a file can be")
@@ -152,7 +155,7 @@ def _mended(data: bytes, rules: Rules) -> tuple[bytes, int]:
     return mended.text.encode(), len(mended.fixed)
 
 
-def _show_differences(names: Sequence[str], options: Namespace, faults: list[str]) -> int:
+def _show_differences(names: Sequence[str], options: Namespace, faults: list[UsageFault]) -> int:
     """Print what `--fix` would change, as a patch."""
     return EXIT_FINDINGS if any(_each(lambda name: _differs(name, options.stdin_filename), names, faults)) else EXIT_OK
 
