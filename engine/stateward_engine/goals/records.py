@@ -183,9 +183,11 @@ class _Door:
         for key, reader in FIELDS.items():
             # A list without members is written as nothing, and read as nothing.
             if key in fields and key not in WITHOUT_MARKDOWN and fields[key] != [] and not _is_normal(key, fields[key]):
-                message = f"{key} has a value that would be read as another one or not at all"
-                words = " or ".join(reader.members) if isinstance(reader, Choice) else None
-                wanted = words or f"{RECORD_FIELDS[key].value}: {TAKES[key]}, as it is read back"
+                message = (
+                    f"{key} has a value that would be read as another one, or not at all; "
+                    "names are in lower case, and words have one space between them"
+                )
+                wanted = " or ".join(reader.members) if isinstance(reader, Choice) else TAKES[key]
                 self.refuse("invalid_value", message, key, wanted)
         if fields.get("claimed_by") in fields.get("excluded_agents", ()):
             self.refuse("claimed_by_is_excluded", "the agent of claimed_by is one of excluded_agents", "claimed_by")
