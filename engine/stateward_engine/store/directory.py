@@ -224,9 +224,15 @@ class Directory:
         """Make the names in it durable."""
         os.fsync(self._descriptor)
 
-    def sync_parent(self) -> None:
-        """Make its own name durable."""
-        _sync_directory(self.path.parent)
+    def sync_parents(self) -> None:
+        """Make its own name durable, and the names of all directories above it.
+
+        A start that was killed may have made them and not come to that.
+        """
+        for parent in self.path.parents:
+            # Who may not read a directory has not made it.
+            with contextlib.suppress(PermissionError):
+                _sync_directory(parent)
 
 
 def _make_with_parents(path: Path) -> None:

@@ -72,10 +72,14 @@ def recover(directory: Directory) -> tuple[Evidence, Directory]:
         _create(directory)
     journals = open_journals(directory)
     try:
-        return prove(directory, journals), journals
+        evidence = prove(directory, journals)
+        # A start that was killed may have given names and not made them durable. Nothing is built on those.
+        directory.sync()
+        journals.sync()
     except BaseException:
         journals.close()
         raise
+    return evidence, journals
 
 
 def reseal(journals: Directory, evidence: Evidence) -> Scan:
@@ -210,7 +214,7 @@ def _demand_no_data(directory: Directory) -> None:
 
 def _create(directory: Directory) -> None:
     """Make an empty store. `FORMAT` comes last: it promises that the rest is there."""
-    directory.sync_parent()
+    directory.sync_parents()
     with directory.subdirectory(JOURNAL_DIRECTORY, create=True) as journals:
         journals.write_file(FIRST_JOURNAL, FRESH_JOURNAL)
     directory.write_file(FORMAT_NAME, FORMAT_CONTENT)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from store.faults.bugs import BUGS_OF_CRASHES
-from store.faults.sweep import record, record_killed, record_recoveries, sweep_crashes
+from store.faults.sweep import record, record_killed, record_killed_everywhere, record_recoveries, sweep_crashes
 from store.faults.workloads import BY_NAME, WORKLOADS
 
 if TYPE_CHECKING:
@@ -38,6 +38,13 @@ def test_a_power_cut_after_a_kill_takes_back_nothing_that_was_told(at: int, scra
     assert recording
 
     found = sweep_crashes([recording], scratch, seed=SEED, limit=10)
+
+    assert found.violations == [], f"seed {SEED}"
+
+
+def test_a_first_start_that_is_killed_anywhere_leaves_no_name_to_chance(scratch: Path) -> None:
+    """The next start finds what was named and never synced, and must not build on it."""
+    found = sweep_crashes(record_killed_everywhere(BY_NAME["first start"], scratch), scratch, seed=SEED, limit=10)
 
     assert found.violations == [], f"seed {SEED}"
 
