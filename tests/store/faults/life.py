@@ -74,9 +74,16 @@ class Life:
 
     @contextlib.contextmanager
     def open(self) -> Iterator[Store]:
-        """Open the store; whatever it shows from now on is told."""
+        """Open the store; whatever it shows from now on is told.
+
+        Raises:
+            EngineError: It cannot be opened, or a scope of it cannot be trusted.
+        """
         with open_store(self.path, now=noon, deliver=self._deliver) as store:
             self._store = store
+            # Whoever asks for a damaged scope is refused, so what is left beside it is told to nobody here.
+            for identity, damage in store.view.damaged.items():
+                raise damage.refusal(identity)
             self.tell(fingerprint(store.view))
             yield store
 
