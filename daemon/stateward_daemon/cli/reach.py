@@ -37,7 +37,8 @@ def open_client(options: Namespace, *, start: Start = "auto", changes: bool = Fa
         UsageFault: The current directory is gone.
     """
     client = _attached if attach else _unattached
-    if options.embedded:
+    # Not every verb offers the choice.
+    if getattr(options, "embedded", False):
         return client(options, "embedded")
     try:
         return client(options, start)

@@ -2,25 +2,23 @@
 
 from __future__ import annotations
 
-import contextlib
 import os
 import sys
 from typing import TYPE_CHECKING, Any
 
-from stateward.calls import attach_params
+import msgspec
+
 from stateward.location import store_path
-from stateward.start import open_transport
 from stateward_daemon.cli.printing import counted, extent, note, show, show_json, show_table, whose
-from stateward_daemon.cli.reach import CLIENT_NAME, NOT_RUNNING
+from stateward_daemon.cli.reach import open_client
 from stateward_daemon.exits import EXIT_FINDINGS, EXIT_OK, UsageFault
 from stateward_protocol.errors import WireError
 
 if TYPE_CHECKING:
     from argparse import Namespace
-    from collections.abc import Iterator
     from pathlib import Path
 
-    from stateward.transport import Transport
+    from stateward import Client
     from stateward_engine.store.check import Report
     from stateward_protocol.messages import Owner
 
@@ -77,12 +75,12 @@ def checked(store: Path) -> Report:
 
 def compact(options: Namespace) -> int:
     """Shorten the journal, in the daemon or, where none runs, in this process."""
-    with _reached(options) as transport:
-        result = transport.call("compact", {})
+    with _reached(options) as client:
+        result = client.compact()
     if options.json:
-        show_json(result)
+        show_json(msgspec.to_builtins(result))
     else:
-        note(f"wrote {counted(result['streams_written'], 'checkpoint')}")
+        note(f"wrote {counted(result.streams_written, 'checkpoint')}")
     return EXIT_OK
 
 
@@ -94,30 +92,30 @@ def reset_scope(options: Namespace) -> int:
     named = {} if scope == "global" else {"cwd": os.path.realpath(options.cwd)}
     if scope == "session":
         named["session"] = options.session
-    with _reached(options) as transport:
+    with _reached(options) as client:
         if not options.yes:
-            show_table(_held(transport, scope, named).items())
+            show_table(_held(client, scope, named).items())
             _ask(scope, named)
-        result = transport.call("reset_scope", {"scope": scope, **named})
+        result = client.reset_scope(scope, **named)
     if options.json:
-        show_json(result)
+        show_json(msgspec.to_builtins(result))
     else:
-        show(f"changed {scope}" if result["changed"] else "nothing changed")
+        show(f"changed {scope}" if result.changed else "nothing changed")
     return EXIT_OK
 
 
-def _held(transport: Transport, scope: Owner, named: dict[str, Any]) -> dict[str, object]:
+def _held(client: Client, scope: Owner, named: dict[str, Any]) -> dict[str, object]:
     """Return what would go: planes and how much they hold, or what is wrong with them."""
     try:
-        transport.call("attach", attach_params(CLIENT_NAME, wanted=[scope], **named))
+        client.attach(wanted=[scope], **named)
     except WireError as error:
         if error.category != "corrupt_store":
             raise
         return {"damaged": error.data.get("file"), "reason": error.data.get("reason")}
     held: dict[str, object] = {}
-    for plane in transport.call("read_state", {"path": scope, "projection": "keys"})["keys"]:
+    for plane in client.read_state(scope, projection="keys")["keys"]:
         path = f"{scope}.{plane}"
-        held[path] = extent(transport.call("read_state", {"path": path, "projection": "keys"})["meta"])
+        held[path] = extent(client.read_state(path, projection="keys")["meta"])
     return held or {scope: "empty"}
 
 
@@ -139,28 +137,16 @@ def _ask(scope: Owner, named: dict[str, Any]) -> None:
         raise UsageFault("nothing was changed")
 
 
-@contextlib.contextmanager
-def _reached(options: Namespace) -> Iterator[Transport]:
-    """Give a connection to the daemon that runs, or the same in this process; none of them is attached.
+def _reached(options: Namespace) -> Client:
+    """Return a client that is not attached, of the daemon that runs or in this process.
 
     Raises:
         WireError: There is no store, or it cannot be had.
     """
     store = store_path(options.store)
-    try:
-        transport: Transport = open_transport(store, start="never", timeout_s=options.timeout)
-    except WireError as error:
-        if error.data.get("reason_code") != NOT_RUNNING:
-            raise
-        if not store.exists():
-            raise _no_store(store) from None
-        from stateward_daemon import embedded  # noqa: PLC0415 - as in `checked`
-
-        transport = embedded.open_transport(store)
-    try:
-        yield transport
-    finally:
-        transport.close()
+    if not store.exists():
+        raise _no_store(store)
+    return open_client(options, start="never", changes=True, attach=False)
 
 
 def _no_store(store: Path) -> WireError:

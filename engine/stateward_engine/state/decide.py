@@ -156,7 +156,9 @@ def _decide_answer(basis: Basis, command: Respond) -> Transition | Repeat:
 
 def _decide_fork(basis: Basis, command: ForkSession) -> Transition:
     parent, child = (Identity("session", command.cwd, session) for session in (command.parent, command.child))
-    state, _ = exported(basis.scope(parent)), basis.scope(child)
+    # Nothing is known of a damaged session, so whether there is one is asked of its scope.
+    origin = basis.scope(parent)
+    basis.scope(child)
     known = basis.sessions.get(command.cwd, {})
     if command.parent not in known:
         raise Refused(
@@ -172,7 +174,9 @@ def _decide_fork(basis: Basis, command: ForkSession) -> Transition:
             path=str(Place(PARAMS, "child")),
             got=command.child,
         )
-    return Transition(command.cwd, command.child, _changed([child]), states={child: state}, parent=command.parent)
+    return Transition(
+        command.cwd, command.child, _changed([child]), states={child: exported(origin)}, parent=command.parent
+    )
 
 
 def _decide_reset(basis: Basis, command: ResetScope) -> Transition | Repeat:

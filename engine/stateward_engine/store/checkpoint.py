@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from stateward_engine.json_value import Json
 
 CHECKPOINT_FORMAT: Final = 1
+CHECKPOINT_SUFFIX: Final = ".json"
 _DIGEST_MEMBER: Final = b',"sha256":"'
 _DIGEST_END: Final = b'"}\n'
 _TRAILER_BYTES: Final = len(_DIGEST_MEMBER) + 2 * hashlib.sha256().digest_size + len(_DIGEST_END)
@@ -212,4 +213,4 @@ def file_name(identity: Identity) -> str:
     >>> file_name(Identity("global"))
     '95cb9b4f84ceff132cc7a875d8c192bf4997016a939ee64141c1fd628c0e8738.json'
     """
-    return hashlib.sha256(msgspec.json.encode([identity.cwd, identity.session])).hexdigest() + ".json"
+    return hashlib.sha256(msgspec.json.encode([identity.cwd, identity.session])).hexdigest() + CHECKPOINT_SUFFIX

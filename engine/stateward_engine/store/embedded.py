@@ -118,7 +118,7 @@ class EmbeddedLedger:
         """
         journal = self.journal
         journal.demand_writable()
-        before = {row.identity: row for row in self._catalogue.streams}
+        known = set(self._catalogue.streams)
         try:
             catalogue = write_changed(self._directory, view, self._catalogue)
             name = successor_of(self._name)
@@ -134,7 +134,7 @@ class EmbeddedLedger:
         self.journal, self._name, previous, self._catalogue = successor, name, self._name, catalogue
         journal.close()
         _move_away(self._journals, previous)
-        return sum(before.get(row.identity) != row for row in catalogue.streams)
+        return len(set(catalogue.streams) - known)
 
     def close(self) -> None:
         """See `Ledger`; the lock stays the caller's."""

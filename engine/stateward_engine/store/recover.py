@@ -144,11 +144,6 @@ def without_the_future(view: View, catalogue: Catalogue) -> View:
     return replace(view, scopes=scopes, damaged={**view.damaged, **ahead})
 
 
-def refuse_foreign(directory: Directory) -> None:
-    """Raise `StoreUnavailable` if the directory is no store and not free to become one. Reads only."""
-    is_unused(directory)
-
-
 def replay(base: View, groups: Iterable[Record], *, file: str) -> View:
     """Return the view that the groups of a journal lead to from `base`. Decides nothing: entries say what happened.
 

@@ -14,7 +14,7 @@ from stateward_engine.store.directory import Directory
 from stateward_engine.store.embedded import EmbeddedLedger, open_embedded
 from stateward_engine.store.group import Rejected
 from stateward_engine.store.lock import Lock
-from stateward_engine.store.recover import read_view, refuse_foreign
+from stateward_engine.store.recover import is_unused, read_view
 from stateward_engine.store.writer import QUEUE_LENGTH_MAX, Writer, WriterCore
 
 if TYPE_CHECKING:
@@ -164,8 +164,8 @@ def open_store(
             directory = closing.enter_context(Directory.open(where, create=True))
             if not any_file_system:
                 directory.demand_local()
-            # Before the lock, which would be the first foreign file in somebody else's directory.
-            refuse_foreign(directory)
+            # Refuses somebody else's directory, before the lock becomes the first foreign file in it.
+            is_unused(directory)
             lock = Lock.acquire(directory)
             closing.callback(lock.release)
             ledger, view = open_embedded(directory, lock)

@@ -10,7 +10,7 @@ from stateward_engine.errors import StoreUnavailable
 from stateward_engine.state.draft import RECEIPTS_KEPT_MAX
 from stateward_engine.state.view import SCOPES, Damage, Identity, KeptReceipt, ReceiptKey, View
 from stateward_engine.store.catalogue import Catalogue, Row
-from stateward_engine.store.checkpoint import DamagedStream, Stream, decode, encode, file_name
+from stateward_engine.store.checkpoint import CHECKPOINT_SUFFIX, DamagedStream, Stream, decode, encode, file_name
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from stateward_engine.store.directory import Directory
 
 STREAMS_DIRECTORY: Final = "streams"
-_SUFFIX: Final = ".json"
 # The checkpoint before, kept for people; nothing reads it.
 _PREVIOUS_SUFFIX: Final = ".previous"
 
@@ -80,7 +79,7 @@ def checkpoint_names(directory: Directory) -> Iterator[tuple[ScopeName, str]]:
     """Yield the kind and the name of every file that looks like a checkpoint."""
     with contextlib.ExitStack() as opened:
         for kind, folder in _kinds(directory, opened, create=False).items():
-            yield from ((kind, name) for name in folder.names() if name.endswith(_SUFFIX))
+            yield from ((kind, name) for name in folder.names() if name.endswith(CHECKPOINT_SUFFIX))
 
 
 def _content(kinds: Mapping[ScopeName, Directory], identity: Identity) -> bytes | None:
@@ -150,7 +149,7 @@ def _write(kinds: Mapping[ScopeName, Directory], stream: Stream) -> Row:
     """Write a checkpoint; its name is durable once its directory is synced."""
     identity, name = stream.identity, file_name(stream.identity)
     data, digest = encode(stream)
-    kinds[identity.kind].place_file(name, data, previous=name.replace(_SUFFIX, _PREVIOUS_SUFFIX))
+    kinds[identity.kind].place_file(name, data, previous=name.removesuffix(CHECKPOINT_SUFFIX) + _PREVIOUS_SUFFIX)
     return Row(
         kind=identity.kind,
         cwd=identity.cwd,

@@ -96,7 +96,11 @@ def _what_is_there(document: Path) -> str:
 
 class _Documents:
     def begin(self, life: Life) -> None:
-        life.tell(_what_is_there(life.document))
+        # Read alone, a text is no promise: whoever was killed may have left it unsynced. Published as it is, it is one.
+        if life.document.exists():
+            self._publish(life, life.document.read_bytes())
+        else:
+            life.tell(NO_DOCUMENT)
         self._publish(life, b"begun\n")
 
     def go_on(self, life: Life) -> None:
