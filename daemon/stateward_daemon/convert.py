@@ -8,11 +8,13 @@ from typing import TYPE_CHECKING, Any, cast
 from msgspec import UNSET
 
 from stateward_daemon.positions import LineIndex
+from stateward_engine.authority.goal import all_goals
 from stateward_engine.errors import EngineError, InvalidRequest
-from stateward_engine.state.view import SCOPES, Selection
+from stateward_engine.state.view import SCOPES, Identity, Selection
 from stateward_engine.store.group import Rejected
 from stateward_protocol import messages as m
 from stateward_protocol.errors import WireError
+from stateward_protocol.goal_messages import GoalEntry, GoalListResult
 from stateward_protocol.record_messages import GoalRenderResult
 
 if TYPE_CHECKING:
@@ -21,7 +23,7 @@ if TYPE_CHECKING:
 
     from stateward_engine.goals.document import GoalDocument
     from stateward_engine.goals.problems import Fix, Problem
-    from stateward_engine.state.view import Identity, View
+    from stateward_engine.state.view import View
     from stateward_engine.store.group import Outcome
     from stateward_engine.store.store import Store
 
@@ -72,10 +74,25 @@ def damaged_scopes(view: View) -> list[m.DamagedScope]:
     """Return the scopes that cannot be trusted."""
     return [
         m.DamagedScope(
-            kind=identity.kind, cwd=identity.cwd, session=identity.session, file=damage.file, reason=damage.reason
+            kind=identity.kind,
+            cwd=identity.cwd,
+            session=identity.session,
+            file=damage.file,
+            reason=damage.reason,
+            goal_id=identity.goal,
         )
         for identity, damage in view.damaged.items()
     ]
+
+
+def goal_list(view: View) -> GoalListResult:
+    """Return the registered goals."""
+    return GoalListResult(
+        goals=[
+            GoalEntry(goal_id=goal.goal_id, path=goal.path, promoted=goal.promoted, handoff_mode=goal.handoff_mode)
+            for goal in all_goals(view)
+        ]
+    )
 
 
 def selection(cwd: str | None, session: str | None, wanted: Sequence[m.Owner] | None) -> Selection:
@@ -111,12 +128,25 @@ def selection(cwd: str | None, session: str | None, wanted: Sequence[m.Owner] | 
     return Selection(real, session, tuple(scope for scope in SCOPES if scope in asked))
 
 
-def identity(scope: m.Owner, cwd: str | None, session: str | None) -> Identity:
-    """Return the identity of one scope; its directory need not exist any more.
+def identity(kind: m.StreamKind, cwd: str | None, session: str | None, goal_id: str | None) -> Identity:
+    """Return the identity of one stream; the directory of a scope need not exist any more.
 
     Raises:
-        InvalidRequest: What names the scope is missing.
+        InvalidRequest: What names the stream is missing.
     """
+    if kind == "goal" or kind == "display":  # noqa: PLR1714 - which types are told apart by
+        if goal_id is None:
+            raise InvalidRequest(
+                f"the {kind} stream is named by its goal",
+                path="$.params.goal_id",
+                wanted="a goal_id",
+                example='{"scope": "goal", "goal_id": "rollback"}',
+            )
+        return Identity(kind, goal=goal_id)
+    return _identity_of_scope(kind, cwd, session)
+
+
+def _identity_of_scope(scope: m.Owner, cwd: str | None, session: str | None) -> Identity:
     given = {"global": True, "cwd": cwd is not None, "session": cwd is not None and session is not None}
     if not given[scope]:
         named = "a cwd" if scope == "cwd" else "a cwd and a session"

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 from collections import deque
+from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
@@ -17,14 +18,19 @@ from stateward.transport import NOTIFICATIONS_MAX, plain_params
 from stateward_daemon import convert, dispatch
 from stateward_daemon.host import Caller, Host
 from stateward_daemon.settings import Settings
+from stateward_daemon.steps import OnLane
 from stateward_engine.errors import EngineError
 from stateward_engine.store.store import Store, open_store
 from stateward_protocol import messages as m
 from stateward_protocol.envelope import Call, read_message
+from stateward_protocol.methods import Kind
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
     from pathlib import Path
+
+    from stateward_daemon.steps import Step, Steps
+    from stateward_engine.store.decide import Command
 
 
 class EmbeddedTransport:
@@ -61,15 +67,35 @@ class EmbeddedTransport:
             raise dispatch.unknown_method(method)
         try:
             result = dispatch.prepare(self._caller, row, plain_params(params)).run()
-            if row.writes:
-                result = self._store_for_writing().commit_now(result).receipt
-                self._caller.host.subscriptions.published(self._caller.host.store.view)
+            if row.kind is Kind.GOAL:
+                result = self._perform(result)
+            elif row.writes:
+                result = self._commit(result)
         except EngineError as error:
             raise convert.wire_error(error) from None
         if isinstance(result, m.StatusResult | m.StateStatusResult) and not self._writable:
             result = msgspec.structs.replace(result, writer=self._coming_writer())
         # By way of JSON, as over the wire: what comes back is the caller's own, and he may change it.
         return msgspec.json.decode(msgspec.json.encode(result))
+
+    def _perform(self, steps: Steps) -> Mapping[str, Any]:
+        """Take the steps of a handler; nobody else calls meanwhile, so every lane is free."""
+        resume: Callable[[], Step] = partial(next, steps)
+        while True:
+            try:
+                step = resume()
+            except StopIteration as end:
+                result: Mapping[str, Any] = end.value
+                return result
+            try:
+                resume = partial(steps.send, step.job() if isinstance(step, OnLane) else self._commit(step))
+            except Exception as error:  # noqa: BLE001 - the handler is told, whatever broke
+                resume = partial(steps.throw, error)
+
+    def _commit(self, command: Command) -> Mapping[str, Any]:
+        receipt = self._store_for_writing().commit_now(command).receipt
+        self._caller.host.subscriptions.published(self._caller.host.store.view)
+        return receipt
 
     def send(self, body: bytes) -> None:
         """Keep what the caller is told unasked."""

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from stateward_daemon import convert, dispatch
 from stateward_daemon.encoded import answer_too_large
+from stateward_daemon.steps import OnLane
 from stateward_protocol.envelope import (
     Answer,
     Call,
@@ -25,12 +26,14 @@ from stateward_protocol.methods import Kind, Method
 from stateward_protocol.strict_json import Unsendable, without_surrogates
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
     from pathlib import Path
 
     from stateward_daemon.channel import Channel
     from stateward_daemon.host import Caller
     from stateward_daemon.lsp.session import LspSession
-    from stateward_engine.state.commands import Command
+    from stateward_daemon.steps import Step, Steps
+    from stateward_engine.store.decide import Command
     from stateward_engine.store.group import Outcome
     from stateward_engine.store.writer import Ticket
     from stateward_protocol.envelope import RequestId
@@ -44,8 +47,8 @@ class Exchange:
         self._host = caller.host
         self._channel = channel
         self._lsp: LspSession | None = None
-        # Mutations that are not answered yet, with what takes them back from the writer.
-        self._unanswered: dict[RequestId, Ticket] = {}
+        # Mutations that are not answered yet, with what takes them back from the writer while nothing has happened.
+        self._unanswered: dict[RequestId | None, Ticket | None] = {}
 
     @property
     def settled(self) -> bool:
@@ -109,6 +112,8 @@ class Exchange:
             prepared = dispatch.prepare(self._caller, method, call.params)
             if method.kind is Kind.DOCUMENT:
                 self._channel.work(prepared.run, partial(self._answer, call.id), partial(self._fail, call.id))
+            elif method.kind is Kind.GOAL:
+                self._perform(call.id, prepared.run())
             elif method.writes:
                 self._submit(prepared.run(), call.id)
             else:
@@ -117,19 +122,67 @@ class Exchange:
             self._fail(call.id, error)
 
     def _submit(self, command: Command, identifier: RequestId | None) -> None:
-        if self._host.stopping:
-            raise WireError(
-                "shutting_down", "the daemon is ending; repeat the call on a new connection", retryable=True
-            )
+        self._refuse_when_stopping()
         ticket = self._host.store.submit(command, partial(self._settle, identifier))
         if identifier is not None:
             self._unanswered[identifier] = ticket
 
     def _settle(self, identifier: RequestId | None, outcome: Outcome) -> None:
-        if identifier is not None:
-            del self._unanswered[identifier]
         try:
-            self._answer(identifier, convert.receipt(outcome))
+            self._finish(identifier, convert.receipt(outcome))
+        except Exception as error:  # noqa: BLE001 - the request is answered, whatever broke
+            self._unanswered.pop(identifier, None)
+            self._fail(identifier, error)
+
+    def _refuse_when_stopping(self) -> None:
+        if self._host.stopping:
+            raise WireError(
+                "shutting_down", "the daemon is ending; repeat the call on a new connection", retryable=True
+            )
+
+    def _perform(self, identifier: RequestId | None, steps: Steps) -> None:
+        """Let a handler take its steps; the next message need not wait for them."""
+        self._refuse_when_stopping()
+        self._go_on(identifier, steps, partial(next, steps), first=True)
+
+    def _go_on(
+        self, identifier: RequestId | None, steps: Steps, resume: Callable[[], Step], *, first: bool = False
+    ) -> None:
+        """Resume a handler and have its next step taken."""
+        ticket = None
+        try:
+            step = resume()
+            if isinstance(step, OnLane):
+                self._host.lanes.run(
+                    step,
+                    lambda result: self._go_on(identifier, steps, partial(steps.send, result)),
+                    lambda error: self._go_on(identifier, steps, partial(steps.throw, error)),
+                )
+            else:
+                ticket = self._host.store.submit(step, partial(self._committed, identifier, steps))
+        except StopIteration as end:
+            self._finish(identifier, end.value)
+        except Exception as error:  # noqa: BLE001 - the request is answered, whatever broke
+            steps.close()
+            self._unanswered.pop(identifier, None)
+            self._fail(identifier, error)
+        else:
+            if identifier is not None:
+                # What has happened cannot be taken back, and what follows from it should not.
+                self._unanswered[identifier] = ticket if first else None
+
+    def _committed(self, identifier: RequestId | None, steps: Steps, outcome: Outcome) -> None:
+        """Give a handler what its command came to."""
+        try:
+            resume = partial(steps.send, convert.receipt(outcome))
+        except Exception as error:  # noqa: BLE001 - the handler is told, whatever broke
+            resume = partial(steps.throw, error)
+        self._go_on(identifier, steps, resume)
+
+    def _finish(self, identifier: RequestId | None, result: Mapping[str, Any]) -> None:
+        self._unanswered.pop(identifier, None)
+        try:
+            self._answer(identifier, result)
         except Exception as error:  # noqa: BLE001 - the request is answered, whatever broke
             self._fail(identifier, error)
 
@@ -137,7 +190,8 @@ class Exchange:
         """Take back a mutation that the writer has not begun; tell whether the id is one of ours."""
         if not isinstance(identifier, int | str) or identifier not in self._unanswered:
             return False
-        if self._unanswered[identifier].cancel():
+        ticket = self._unanswered[identifier]
+        if ticket is not None and ticket.cancel():
             del self._unanswered[identifier]
             self._refuse(identifier, WireError("cancelled", "the request was cancelled before it was committed"))
         return True

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Literal
 
 from stateward_daemon.documents import Documents
 from stateward_daemon.encoded import EncodedValues
+from stateward_daemon.lanes import Lanes
 from stateward_daemon.log import LOGGER_NAME
 from stateward_daemon.subscriptions import Subscriptions
 from stateward_protocol import __version__
@@ -120,6 +121,11 @@ def _never(_seconds: float, _call: Callable[[], None]) -> None:
     """Stand in for a clock where there is no loop that could wait."""
 
 
+def _nowhere(job: Callable[[], object], _done: Callable[[object], None], _failed: Callable[[Exception], None]) -> None:
+    """Stand in for threads where there are none."""
+    raise RuntimeError(f"{job} has nowhere to run")
+
+
 @dataclass(slots=True)
 class Host:
     """What all connections of a process share.
@@ -134,6 +140,7 @@ class Host:
         watcher: Watches goal documents; `None` in-process.
         subscriptions: Who is told of changes.
         encoded: The large values that were served last, ready to be sent.
+        lanes: The jobs of goals that wait for the disk; in-process nothing waits.
     """
 
     store: Store
@@ -145,6 +152,7 @@ class Host:
     watcher: Watcher | None = None
     subscriptions: Subscriptions = field(default_factory=lambda: Subscriptions(_never))
     encoded: EncodedValues = field(default_factory=EncodedValues)
+    lanes: Lanes = field(default_factory=lambda: Lanes(_nowhere))
     documents: Documents = field(default_factory=Documents)
     callers: dict[int, Caller] = field(default_factory=dict)
     log: logging.Logger = field(default_factory=lambda: logging.getLogger(LOGGER_NAME))

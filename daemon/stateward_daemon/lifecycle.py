@@ -20,6 +20,7 @@ from stateward_daemon import convert
 from stateward_daemon.connection import Connection
 from stateward_daemon.exits import EXIT_OK, EXIT_UNAVAILABLE
 from stateward_daemon.host import Host
+from stateward_daemon.lanes import Lanes
 from stateward_daemon.listen import BACKLOG, Listener
 from stateward_daemon.log import open_log
 from stateward_daemon.ready import ReadyPipe
@@ -145,8 +146,27 @@ class Daemon:
             stop=self._stop.set,
             watcher=self._watcher,
             subscriptions=subscriptions,
+            lanes=Lanes(self._work),
             log=log,
         )
+
+    def _work(
+        self, job: Callable[[], object], done: Callable[[object], None], failed: Callable[[Exception], None]
+    ) -> None:
+        """Run a job in a thread, and report on the loop."""
+
+        def finish(future: asyncio.Future[object]) -> None:
+            error = future.exception()
+            if isinstance(error, Exception):
+                failed(error)
+            else:
+                done(future.result())
+
+        try:
+            self._loop.run_in_executor(None, job).add_done_callback(finish)
+        except RuntimeError as error:
+            # No thread can be had. Nobody expects an answer before this returns.
+            self._loop.call_soon(failed, error)
 
     async def serve(self, ready: ReadyPipe) -> None:
         """Accept clients until a signal, `shutdown_daemon`, idleness or a lost socket ends it; then drain."""

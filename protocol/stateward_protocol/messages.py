@@ -15,6 +15,7 @@ SessionId: TypeAlias = Annotated[
     str, Meta(pattern=r"^[A-Za-z0-9._:-]{1,128}$(?!\n)", description="letters, digits and . _ : - (at most 128)")
 ]
 Owner: TypeAlias = Literal["global", "cwd", "session"]
+StreamKind: TypeAlias = Literal["global", "cwd", "session", "goal", "display"]
 Mode: TypeAlias = Literal["active", "passive", "off"]
 Projection: TypeAlias = Literal["value", "keys", "patch"]
 Severity: TypeAlias = Literal["error", "warning", "info"]
@@ -125,13 +126,14 @@ class WriterHealth(Result, frozen=True):
 
 
 class DamagedScope(Result, frozen=True):
-    """A scope that cannot be trusted: what names it, its file relative to the store, and what is wrong there."""
+    """A stream that cannot be trusted: what names it, its file relative to the store, and what is wrong there."""
 
-    kind: Owner
+    kind: StreamKind
     cwd: str | None
     session: str | None
     file: str
     reason: str
+    goal_id: str | None = None
 
 
 class StatusResult(Result, frozen=True):

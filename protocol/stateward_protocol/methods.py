@@ -8,6 +8,7 @@ from __future__ import annotations
 from enum import Enum
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
+from stateward_protocol import goal_messages as g
 from stateward_protocol import messages as m
 from stateward_protocol.notices import SubscribeParams, SubscribeResult
 from stateward_protocol.record_messages import GoalRenderParams, GoalRenderResult
@@ -29,6 +30,7 @@ class Kind(Enum):
     READ = "answers from the captured view, and needs `attach`"
     WRITE = "goes through the writer, and needs `attach`"
     DOCUMENT = "reads a document, and needs `attach`"
+    GOAL = "decides about a goal, by way of its document and the writer, and needs `attach`"
     MAINTENANCE = "goes through the writer for the store as a whole, attached or not"
 
 
@@ -210,6 +212,35 @@ METHODS: Final[dict[str, Method]] = {
             "Write what changed into checkpoints and begin a new journal, so that the next start is short.",
             {},
         ),
+        Method(
+            "goal_new",
+            Kind.GOAL,
+            g.GoalNewParams,
+            g.GoalRegisterResult,
+            "Make the document of a goal and register it; a file that is there stays as it is.",
+            {
+                "goal_id": "rollback",
+                "path": "/home/ada/project/ACTIVE_GOAL_STATE.md",
+                "objective": "Every release can be rolled back in ten minutes",
+            },
+        ),
+        Method(
+            "goal_register",
+            Kind.GOAL,
+            g.GoalRegisterParams,
+            g.GoalRegisterResult,
+            "Register a document as that of a goal; not one byte of it is changed.",
+            {"goal_id": "rollback", "path": "/home/ada/project/ACTIVE_GOAL_STATE.md"},
+        ),
+        Method(
+            "goal_configure",
+            Kind.WRITE,
+            g.GoalConfigureParams,
+            g.GoalConfigureResult,
+            "Change the registered actors or the handoff mode of a goal.",
+            {"goal_id": "rollback", "agents": ["codex", "claude"]},
+        ),
+        Method("goal_list", Kind.READ, m.NoParams, g.GoalListResult, "List the registered goals.", {}),
         Method(
             "goal_projection",
             Kind.DOCUMENT,

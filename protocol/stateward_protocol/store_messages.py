@@ -4,18 +4,20 @@ from __future__ import annotations
 
 from msgspec import UNSET, UnsetType
 
-from stateward_protocol.messages import Owner, Result, SessionId, StrictParams
+from stateward_protocol.goal_messages import GoalId  # noqa: TC001 - msgspec resolves it
+from stateward_protocol.messages import Result, SessionId, StreamKind, StrictParams
 
 
 class ResetScopeParams(StrictParams, frozen=True):
     """Which scope to give up, with what names it: `cwd` as `attach` takes it, and a `session` for that scope.
 
-    The directory need not exist any more.
+    The directory need not exist any more. `goal` and `display` are the streams of a goal, named by `goal_id`.
     """
 
-    scope: Owner
+    scope: StreamKind
     cwd: str | None = None
     session: SessionId | None = None
+    goal_id: GoalId | None = None
 
 
 class Gone(Result, frozen=True):
@@ -30,7 +32,7 @@ class Gone(Result, frozen=True):
 class ResetScopeResult(Result, frozen=True):
     """Which scope really changed, and what it lost; nothing for one that was never changed."""
 
-    changed: list[Owner]
+    changed: list[StreamKind]
     gone: Gone | UnsetType = UNSET
 
 

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from stateward_engine.errors import StaleBasis, TooLarge
-from stateward_engine.state.decide import decide
 from stateward_engine.state.draft import Draft
 from stateward_engine.state.transition import Repeat
 from stateward_engine.store import group as group_module
+from stateward_engine.store.decide import decide
 from stateward_engine.store.group import Committed, Rejected
 from stateward_engine.store.scan import scan
 from store.planted import group_lengths, kept, noon, put
@@ -18,9 +18,9 @@ from store.planted import group_lengths, kept, noon, put
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from stateward_engine.state.commands import Command
     from stateward_engine.state.transition import Transition
     from stateward_engine.state.view import Basis
+    from stateward_engine.store.decide import Command
     from stateward_engine.store.group import Outcome
     from stateward_engine.store.store import Store
     from stateward_engine.store.writer import WriterCore
@@ -141,10 +141,10 @@ class TestMistakesOfOurs:
 
     @pytest.fixture
     def broken(self, core: WriterCore) -> WriterCore:
-        def decide_badly(basis: Basis, command: Command) -> Transition | Repeat:
+        def decide_badly(basis: Basis, command: Command, at: str) -> Transition | Repeat:
             if getattr(command, "idempotency_key", None) == "break decide":
                 raise ZeroDivisionError
-            return decide(basis, command)
+            return decide(basis, command, at)
 
         core._decide = decide_badly
         return core

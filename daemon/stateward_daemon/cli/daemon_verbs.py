@@ -33,7 +33,9 @@ def status(options: Namespace) -> int:
     if options.json:
         show_json(facts)
         return EXIT_OK
-    damaged = "; ".join(f"{whose(scope.kind, scope.cwd, scope.session)} ({scope.reason})" for scope in found.damaged)
+    damaged = "; ".join(
+        f"{whose(scope.kind, scope.cwd, scope.session, scope.goal_id)} ({scope.reason})" for scope in found.damaged
+    )
     people = {**facts, "writer": health_word(found.writer), "damaged": damaged or None}
     # Whoever listens nowhere is no daemon but this process.
     if not found.socket:

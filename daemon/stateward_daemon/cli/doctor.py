@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from argparse import Namespace
     from collections.abc import Iterator
 
-    from stateward_engine.state.view import ScopeName
+    from stateward_engine.state.view import StreamKind
 
 # A start copies the journal, and compaction writes checkpoints before it lets go of the old ones.
 _FREE_BYTES_MIN: Final = 64 * 2**20
@@ -118,7 +118,7 @@ def _daemon(store: Path, options: Namespace) -> Iterator[Finding]:
         yield Finding("daemon", "ok", f"pid {pid} serves {counted(status['connections'], 'connection')}")
     yield _writer(status["writer"])
     for scope in status["damaged"]:
-        owner = scope["kind"], scope["cwd"], scope["session"]
+        owner = scope["kind"], scope["cwd"], scope["session"], scope["goal_id"]
         yield Finding("content", "fault", f"{whose(*owner)}: {scope['file']}: {scope['reason']}", _mending(*owner))
 
 
@@ -145,16 +145,16 @@ def _content(store: Path) -> Iterator[Finding]:
         if identity is None:
             yield Finding("content", "fault", text, "restore the whole directory from a copy")
         else:
-            owner = identity.kind, identity.cwd, identity.session
+            owner = identity.kind, identity.cwd, identity.session, identity.goal
             yield Finding("content", "fault", f"{whose(*owner)}: {text}", _mending(*owner))
     if not report.faults:
         yield Finding("content", "ok", f"{counted(len(report.streams), 'stream')}, no fault")
 
 
-def _mending(kind: ScopeName, cwd: str | None, session: str | None) -> str:
+def _mending(kind: StreamKind, cwd: str | None, session: str | None, goal: str | None) -> str:
     from stateward_engine.state.view import Identity, reset_command  # noqa: PLC0415 - only damage needs the engine
 
-    return f"restore it from a copy, or: {reset_command(Identity(kind, cwd, session))}"
+    return f"restore it from a copy, or: {reset_command(Identity(kind, cwd, session, goal))}"
 
 
 def _log(store: Path) -> Finding:

@@ -53,12 +53,14 @@ def health_word(health: ScopeHealth | WriterHealth) -> str:
     return "ok" if health.ok else f"not ok: {health.reason}"
 
 
-def whose(kind: str, cwd: str | None, session: str | None) -> str:
-    """Return a scope as people name it.
+def whose(kind: str, cwd: str | None, session: str | None, goal: str | None = None) -> str:
+    """Return a stream as people name it.
 
     >>> whose("session", "/home/ada", "s1")
     'the session scope of s1 in /home/ada'
     """
+    if goal is not None:
+        return f"the {kind} stream of {goal}"
     place = "" if cwd is None else f" of {cwd}" if session is None else f" of {session} in {cwd}"
     return f"the {kind} scope{place}"
 

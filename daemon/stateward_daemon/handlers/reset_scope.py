@@ -14,4 +14,4 @@ if TYPE_CHECKING:
 
 def handle(_caller: Caller, params: ResetScopeParams) -> ResetScope:
     """Hand the identity of the scope to the writer. It needs no attachment, which a damaged scope would not get."""
-    return ResetScope(convert.identity(params.scope, params.cwd, params.session))
+    return ResetScope(convert.identity(params.scope, params.cwd, params.session, params.goal_id))

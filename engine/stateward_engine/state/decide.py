@@ -189,7 +189,7 @@ def _decide_reset(basis: Basis, command: ResetScope) -> Transition | Repeat:
         scope = basis.scope(identity)
         gone = {"revision": scope.revision, "planes": [*in_table_order(scope.planes)]}
     receipt = {**_changed([identity]), "gone": gone}
-    return Transition(identity.cwd, identity.session, receipt, states={identity: {}}, reset=True)
+    return Transition(identity.cwd, identity.session, receipt, states={identity: {}}, reset=True, goal=identity.goal)
 
 
 def _receipt_key(command: PatchState) -> ReceiptKey | None:

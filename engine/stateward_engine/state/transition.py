@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
 from stateward_engine.errors import CorruptStore
-from stateward_engine.state.view import SCOPES, Identity, Planes, ReceiptKey, Selection
+from stateward_engine.state.view import GOAL_STREAMS, SCOPES, Identity, Planes, ReceiptKey, Selection
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -42,10 +42,11 @@ class Transition:
         history_limit: The new setting, or `None`.
         parent: The session whose state a fork begins with, or `None`; then `states` has that of `session`.
         reset: Whether the scopes in `states` are given up, damaged or not, and begin anew.
+        goal: Id of the goal whose streams are changed, or `None`.
         results: What the decision found `patches` to make of each changed scope. Not stored: only the draft that was
             decided on may take it over instead of applying the patch again.
 
-    Invariant: every scope belongs to `cwd` and `session`, so an entry names scopes by their word alone.
+    Invariant: every stream belongs to `cwd` and `session` or to `goal`, so an entry names streams by their word alone.
     """
 
     cwd: str | None
@@ -58,6 +59,7 @@ class Transition:
     history_limit: int | None = None
     parent: str | None = None
     reset: bool = False
+    goal: str | None = None
     results: Mapping[Identity, Planes] = field(default_factory=dict)
 
     def streams(self) -> Iterable[Identity]:
@@ -81,12 +83,14 @@ class Transition:
             "session": self.session,
             "patches": {identity.kind: patch for identity, patch in self.patches.items()},
             "states": {identity.kind: state for identity, state in self.states.items()},
-            "receipt": self.receipt,
+            # A goal keeps its receipts in its own planes.
+            "receipt": self.receipt if self.goal is None else {},
             "key": self.receipt_key.key if self.receipt_key else None,
             "digest": self.digest,
             "history_limit": self.history_limit,
             "parent": self.parent,
             "reset": self.reset,
+            **({} if self.goal is None else {"goal": self.goal}),
         }
 
 
@@ -103,12 +107,14 @@ def from_entry(entry: Mapping[str, Any]) -> Transition:
             wanted=f"version {ENTRY_VERSION}",
         )
     cwd, session, key = entry["cwd"], entry["session"], entry["key"]
-    owner = Selection(cwd, session, SCOPES)
+    # Entries about scopes do not have it.
+    goal = entry.get("goal")
+    owners = {identity.kind: identity for identity in _streams(cwd, session, goal)}
     return Transition(
         cwd=cwd,
         session=session,
-        patches={owner.identity(scope): patch for scope, patch in entry["patches"].items()},
-        states={owner.identity(scope): state for scope, state in entry["states"].items()},
+        patches={owners[kind]: patch for kind, patch in entry["patches"].items()},
+        states={owners[kind]: state for kind, state in entry["states"].items()},
         receipt=entry["receipt"],
         receipt_key=None if key is None else ReceiptKey(cwd, session, key),
         digest=entry["digest"],
@@ -116,4 +122,12 @@ def from_entry(entry: Mapping[str, Any]) -> Transition:
         parent=entry["parent"],
         # Entries of before there were resets do not have it.
         reset=entry.get("reset", False),
+        goal=goal,
     )
+
+
+def _streams(cwd: str | None, session: str | None, goal: str | None) -> list[Identity]:
+    """Return the streams that an entry can name."""
+    owner = Selection(cwd, session, SCOPES)
+    scopes = [owner.identity(scope) for scope in SCOPES]
+    return scopes if goal is None else [*scopes, *(Identity(kind, goal=goal) for kind in GOAL_STREAMS)]

@@ -19,8 +19,18 @@ Planes: TypeAlias = Mapping[str, Json]
 
 # In rising precedence: a later scope's values show over an earlier one's.
 SCOPES: Final[tuple[ScopeName, ...]] = ("global", "cwd", "session")
+# The streams of a goal: what its authority holds, and what is known of its display.
+GoalStream: TypeAlias = Literal["goal", "display"]
+GOAL_STREAMS: Final[tuple[GoalStream, ...]] = ("goal", "display")
+StreamKind: TypeAlias = Literal[ScopeName, GoalStream]
+KINDS: Final[tuple[StreamKind, ...]] = (*SCOPES, *GOAL_STREAMS)
 # In the order of answers.
 PLANES: Final = ("intents", "strategy", "tactics", "artifacts", "response", "lazy")
+# What the streams of a goal hold, each by its own keys.
+GOAL_PLANES: Final = (
+    *("registration", "authority", "records", "declarations", "leases", "receipts", "shadow"),
+    *("sections", "delivered", "refreshes"),
+)
 # `response` is written by the runtime alone.
 PATCHABLE_PLANES: Final = frozenset(PLANES) - {"response"}
 # Pushed at the start of every run, and told of in receipts.
@@ -44,17 +54,19 @@ def _rank(name: str) -> tuple[int, str]:
 
 @dataclass(frozen=True, slots=True)
 class Identity:
-    """Which scope of which client: the key of one stream.
+    """Which scope of which client, or which stream of which goal: the key of one stream.
 
     Attributes:
-        kind: The scope's name.
-        cwd: Real path of the directory; `None` for the global scope.
-        session: Session id; `None` for the global and the cwd scope.
+        kind: What the stream holds.
+        cwd: Real path of the directory; `None` for the global scope and for goals.
+        session: Session id; `None` for the global and the cwd scope and for goals.
+        goal: Id of the goal; `None` for scopes.
     """
 
-    kind: ScopeName
+    kind: StreamKind
     cwd: str | None = None
     session: str | None = None
+    goal: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,12 +145,12 @@ EMPTY_SCOPE: Final = Scope()
 
 
 def reset_command(identity: Identity) -> str:
-    """Return the command that gives a scope up, whichever directory it is typed in.
+    """Return the command that gives a stream up, whichever directory it is typed in.
 
     >>> reset_command(Identity("session", "/home/ada/my project", "s1"))
     "stateward reset-scope session --cwd '/home/ada/my project' --session s1"
     """
-    named = {"--cwd": identity.cwd, "--session": identity.session}
+    named = {"--cwd": identity.cwd, "--session": identity.session, "--goal-id": identity.goal}
     words = [word for option, value in named.items() if value is not None for word in (option, value)]
     return shlex.join(["stateward", "reset-scope", identity.kind, *words])
 
@@ -158,8 +170,9 @@ class Damage:
     def refusal(self, identity: Identity) -> CorruptStore:
         """Return the answer to everything that depends on the stream."""
         command = reset_command(identity)
+        named = f"{identity.kind} scope" if identity.goal is None else f"{identity.kind} stream of {identity.goal}"
         return CorruptStore(
-            f"the {identity.kind} scope is damaged ({self.file}: {self.reason}); its bytes were kept: restore the file "
+            f"the {named} is damaged ({self.file}: {self.reason}); its bytes were kept: restore the file "
             f"from a copy while no daemon runs, or give its content up with: {command}",
             file=self.file,
             reason=self.reason,

@@ -55,7 +55,7 @@ def parse_scopes(scopes: Json, wanted: Sequence[ScopeName]) -> dict[ScopeName, P
 
 def exported(scope: Scope) -> dict[str, Json]:
     """Return the whole state of a scope, as `parse_scopes` takes it."""
-    state = in_table_order({name: plane for name, plane in scope.planes.items() if name in PLANES})
+    state = in_table_order({name: plane for name, plane in scope.planes.items() if name not in scope.declarations})
     if scope.declarations:
         state[_EXTERNAL] = {
             name: {"declaration": declaration, **({"value": scope.planes[name]} if name in scope.planes else {})}

@@ -9,37 +9,39 @@ from typing import Final
 
 import msgspec
 
-from stateward_engine.state.view import HISTORY_LIMIT_DEFAULT, Identity, ScopeName
+from stateward_engine.state.view import HISTORY_LIMIT_DEFAULT, Identity, StreamKind
 from stateward_engine.store.record import Kind, encode
 
 CATALOGUE_FORMAT: Final = 1
 
 
-class Row(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class Row(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
     """One stream.
 
     Attributes:
-        kind: Its scope.
+        kind: What it holds.
         cwd: Real path of its directory, or `None`.
         session: Its session id, or `None`.
         file: Its checkpoint, relative to the store.
         sequence: The ledger sequence that the checkpoint covers.
         bytes: Its length.
         digest: The SHA-256 that stands in it.
+        goal: Id of its goal; left out for scopes.
     """
 
-    kind: ScopeName
+    kind: StreamKind
     cwd: str | None
     session: str | None
     file: str
     sequence: int
     bytes: int
     digest: str
+    goal: str | None = None
 
     @property
     def identity(self) -> Identity:
         """Whose stream it is."""
-        return Identity(self.kind, self.cwd, self.session)
+        return Identity(self.kind, self.cwd, self.session, self.goal)
 
 
 class Catalogue(msgspec.Struct, frozen=True, forbid_unknown_fields=True):

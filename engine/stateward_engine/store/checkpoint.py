@@ -15,11 +15,11 @@ import msgspec
 
 from stateward_engine.state.history import rewound
 from stateward_engine.state.patch import apply
-from stateward_engine.state.view import PLANES, Change, Identity, KeptReceipt, Planes, ReceiptKey, Scope
+from stateward_engine.state.view import GOAL_PLANES, PLANES, Change, Identity, KeptReceipt, Planes, ReceiptKey, Scope
 from stateward_engine.state.whole_state import begun, exported
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
 
     from stateward_engine.json_value import Json
 
@@ -51,9 +51,10 @@ class DamagedStream(ValueError):
     """Bytes that are not the checkpoint they should be; the message is the reason, without a quoted byte."""
 
 
-class _Owner(msgspec.Struct, forbid_unknown_fields=True):
+class _Owner(msgspec.Struct, forbid_unknown_fields=True, omit_defaults=True):
     cwd: str | None
     session: str | None
+    goal: str | None = None
 
 
 class _Change(msgspec.Struct, forbid_unknown_fields=True):
@@ -99,7 +100,7 @@ def encode(stream: Stream) -> tuple[bytes, str]:
     document = _Document(
         format=CHECKPOINT_FORMAT,
         kind=identity.kind,
-        identity=_Owner(identity.cwd, identity.session),
+        identity=_Owner(identity.cwd, identity.session, identity.goal),
         sequence=scope.touched,
         revision=scope.revision,
         since=scope.since,
@@ -136,9 +137,9 @@ def decode(data: bytes, identity: Identity) -> tuple[Stream, str]:
     except (msgspec.MsgspecError, RecursionError) as error:
         raise DamagedStream("its members are not those of a checkpoint") from error
     owner = document.identity
-    if (document.kind, owner.cwd, owner.session) != (identity.kind, identity.cwd, identity.session):
-        raise DamagedStream("it belongs to another directory, session or scope")
-    _check_base(base, document.base)
+    if (document.kind, owner) != (identity.kind, _Owner(identity.cwd, identity.session, identity.goal)):
+        raise DamagedStream("it belongs to another directory, session, scope or goal")
+    _check_base(base, document.base, PLANES if identity.goal is None else GOAL_PLANES)
     receipts = {
         ReceiptKey(kept.cwd, kept.session, kept.key): KeptReceipt(kept.digest, kept.receipt, kept.sequence, identity)
         for kept in document.receipts
@@ -168,15 +169,15 @@ def _demand_version(text: bytes) -> None:
         raise DamagedStream(f"it has format {found}, which this version does not know; use the version that wrote it")
 
 
-def _check_base(base: dict[str, Json], text: msgspec.Raw) -> None:
+def _check_base(base: dict[str, Json], text: msgspec.Raw, planes: Iterable[str]) -> None:
     """Refuse planes that no store writes. A valid digest says that we wrote them, not that we were right."""
     for name, plane in base.items():
-        if name not in (*PLANES, "roots"):
+        if name not in (*planes, "roots"):
             raise DamagedStream("its base has a plane that is not part of the model")
         if not isinstance(plane, str if name == "response" else dict):
             raise DamagedStream(f"its {name} is of the wrong kind")
     # The search spares nearly every checkpoint the walk over all values.
-    if b"null" in bytes(text) and any(_has_null(base[name]) for name in PLANES if name in base):
+    if b"null" in bytes(text) and any(_has_null(base[name]) for name in planes if name in base):
         raise DamagedStream("its base holds a null")
 
 
@@ -213,4 +214,5 @@ def file_name(identity: Identity) -> str:
     >>> file_name(Identity("global"))
     '95cb9b4f84ceff132cc7a875d8c192bf4997016a939ee64141c1fd628c0e8738.json'
     """
-    return hashlib.sha256(msgspec.json.encode([identity.cwd, identity.session])).hexdigest() + CHECKPOINT_SUFFIX
+    owner = [identity.cwd, identity.session] if identity.goal is None else [identity.goal]
+    return hashlib.sha256(msgspec.json.encode(owner)).hexdigest() + CHECKPOINT_SUFFIX

@@ -16,10 +16,10 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from stateward_engine.json_value import Json
-    from stateward_engine.state.commands import Command
     from stateward_engine.state.view import Basis, View
+    from stateward_engine.store.decide import Command
 
-    Decide: TypeAlias = Callable[[Basis, Command], Transition | Repeat]
+    Decide: TypeAlias = Callable[[Basis, Command, str], Transition | Repeat]
 
 # Every caller of a group waits for all of it, and its record is held in memory whole.
 GROUP_BYTES_MAX: Final = 16 * 2**20
@@ -100,7 +100,7 @@ class Group:
             `None` when its entry would make the payload longer than `GROUP_BYTES_MAX`: it opens the next group.
         """
         try:
-            decision = self._decide(self._draft, command)
+            decision = self._decide(self._draft, command, self._at)
             if isinstance(decision, Repeat):
                 return decision
             entry = _encode(decision, self._at)

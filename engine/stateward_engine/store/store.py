@@ -23,8 +23,8 @@ if TYPE_CHECKING:
     from types import TracebackType
     from typing import Self
 
-    from stateward_engine.state.commands import Command
     from stateward_engine.state.transition import Repeat
+    from stateward_engine.store.decide import Command
     from stateward_engine.store.group import Committed, Compacted, Outcome
     from stateward_engine.store.writer import Compact, Deliver, Ticket
 

@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING, Final
 
 from stateward_engine.errors import StoreUnavailable
 from stateward_engine.state.draft import RECEIPTS_KEPT_MAX
-from stateward_engine.state.view import SCOPES, Damage, Identity, KeptReceipt, ReceiptKey, View
+from stateward_engine.state.view import KINDS, Damage, Identity, KeptReceipt, ReceiptKey, View
 from stateward_engine.store.catalogue import Catalogue, Row
 from stateward_engine.store.checkpoint import CHECKPOINT_SUFFIX, DamagedStream, Stream, decode, encode, file_name
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from stateward_engine.state.view import Scope, ScopeName
+    from stateward_engine.state.view import Scope, StreamKind
     from stateward_engine.store.directory import Directory
 
 STREAMS_DIRECTORY: Final = "streams"
@@ -75,14 +75,14 @@ def load_streams(directory: Directory, catalogue: Catalogue) -> Iterator[tuple[R
                 yield row, Damage(row.file, "it is no file of this store")
 
 
-def checkpoint_names(directory: Directory) -> Iterator[tuple[ScopeName, str]]:
+def checkpoint_names(directory: Directory) -> Iterator[tuple[StreamKind, str]]:
     """Yield the kind and the name of every file that looks like a checkpoint."""
     with contextlib.ExitStack() as opened:
         for kind, folder in _kinds(directory, opened, create=False).items():
             yield from ((kind, name) for name in folder.names() if name.endswith(CHECKPOINT_SUFFIX))
 
 
-def _content(kinds: Mapping[ScopeName, Directory], identity: Identity) -> bytes | None:
+def _content(kinds: Mapping[StreamKind, Directory], identity: Identity) -> bytes | None:
     kind = kinds.get(identity.kind)
     return kind.read(file_name(identity)) if kind else None
 
@@ -134,18 +134,18 @@ def write_changed(directory: Directory, view: View, catalogue: Catalogue) -> Cat
     return Catalogue(history_limit=view.history_limit, streams=tuple(rows.values()))
 
 
-def _kinds(directory: Directory, opened: contextlib.ExitStack, *, create: bool) -> dict[ScopeName, Directory]:
+def _kinds(directory: Directory, opened: contextlib.ExitStack, *, create: bool) -> dict[StreamKind, Directory]:
     """Return the open directory of each kind; those that are not there are left out unless `create` makes them."""
-    kinds: dict[ScopeName, Directory] = {}
+    kinds: dict[StreamKind, Directory] = {}
     with contextlib.suppress(FileNotFoundError):
         streams = opened.enter_context(directory.subdirectory(STREAMS_DIRECTORY, create=create))
-        for kind in SCOPES:
+        for kind in KINDS:
             with contextlib.suppress(FileNotFoundError):
                 kinds[kind] = opened.enter_context(streams.subdirectory(kind, create=create))
     return kinds
 
 
-def _write(kinds: Mapping[ScopeName, Directory], stream: Stream) -> Row:
+def _write(kinds: Mapping[StreamKind, Directory], stream: Stream) -> Row:
     """Write a checkpoint; its name is durable once its directory is synced."""
     identity, name = stream.identity, file_name(stream.identity)
     data, digest = encode(stream)
@@ -158,4 +158,5 @@ def _write(kinds: Mapping[ScopeName, Directory], stream: Stream) -> Row:
         sequence=stream.scope.touched,
         bytes=len(data),
         digest=digest,
+        goal=identity.goal,
     )

@@ -9,16 +9,16 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, TypeAlias, TypeVar
 
 from stateward_engine.errors import Busy, StoreUnavailable
-from stateward_engine.state.decide import decide as decide_state
 from stateward_engine.store.clock import utc_now
+from stateward_engine.store.decide import decide as decide_all
 from stateward_engine.store.group import Compacted, Group, Outcome, Rejected
 from stateward_engine.store.ledger import Stale, refusal
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from stateward_engine.state.commands import Command
     from stateward_engine.state.view import View
+    from stateward_engine.store.decide import Command
     from stateward_engine.store.group import Decide
     from stateward_engine.store.ledger import Ledger
 
@@ -47,7 +47,7 @@ class WriterCore:
     """
 
     def __init__(
-        self, view: View, ledger: Ledger, *, now: Callable[[], str] = utc_now, decide: Decide = decide_state
+        self, view: View, ledger: Ledger, *, now: Callable[[], str] = utc_now, decide: Decide = decide_all
     ) -> None:
         self.view = view
         self.ledger = ledger

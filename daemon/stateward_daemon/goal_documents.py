@@ -1,0 +1,52 @@
+"""The documents of goals as calls name them: placed, read and made, one function each. For threads: they wait."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from stateward_daemon.documents import read_file, resolved
+from stateward_engine.errors import InvalidRequest
+from stateward_engine.goals.document import read_bytes
+from stateward_engine.goals.narrative import registered_content
+from stateward_engine.store.publish_file import create_file
+
+if TYPE_CHECKING:
+    from stateward_engine.json_value import Json
+
+
+def document_path(path: str) -> Path:
+    """Return the real place of a document that a call names by an absolute path.
+
+    Raises:
+        InvalidRequest: It is no absolute path.
+    """
+    if not os.path.isabs(path) or "\0" in path:  # noqa: PTH117 - a client's text, no path yet
+        raise InvalidRequest(
+            "$.params.path is the absolute path of the document",
+            path="$.params.path",
+            got=path,
+            example='{"path": "/home/ada/project/ACTIVE_GOAL_STATE.md"}',
+        )
+    return resolved(Path(path))
+
+
+def read_content(path: Path) -> dict[str, Json]:
+    """Return what is compared when the goal of a document is registered again.
+
+    Raises:
+        WireError: It cannot be read.
+        UnsafeDocument: It cannot be read without guessing.
+    """
+    return registered_content(read_bytes(read_file(path)))
+
+
+def create_document(path: Path, text: str) -> dict[str, Json]:
+    """Create a document and return its content as `read_content` does.
+
+    Raises:
+        NotPublished: Something stands there, or it could not be written.
+    """
+    create_file(path, text.encode())
+    return registered_content(read_bytes(text.encode()))

@@ -1,0 +1,78 @@
+"""Lanes: the jobs of each goal, one after the other in the order in which they came, each in a thread.
+
+A lane is the lock of a goal's document inside of this process: nothing else of it writes that document, and what is
+decided about the document is decided there.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+from stateward_engine.errors import Busy
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from stateward_daemon.steps import OnLane
+
+# As many as may wait for the writer; a client that sends more is told to wait.
+LANE_LENGTH_MAX: Final = 4096
+
+
+class _Waiting(NamedTuple):
+    step: OnLane
+    done: Callable[[Any], None]
+    failed: Callable[[Exception], None]
+
+
+class Lanes:
+    """All lanes of a process. Not for several threads: it runs where its jobs report."""
+
+    def __init__(
+        self, start: Callable[[Callable[[], Any], Callable[[Any], None], Callable[[Exception], None]], None]
+    ) -> None:
+        """Take what runs a job in a thread and then calls, where the lanes are, `done` with its result or `failed`."""
+        self._start = start
+        # The first job of each lane is running.
+        self._lanes: dict[str, deque[_Waiting]] = {}
+
+    @property
+    def length(self) -> int:
+        """How many jobs wait or run."""
+        return sum(map(len, self._lanes.values()))
+
+    def run(self, step: OnLane, done: Callable[[Any], None], failed: Callable[[Exception], None]) -> None:
+        """Run a job when those before it in its lane have ended, then `done` with its result or `failed`.
+
+        Raises:
+            Busy: Too many jobs wait in the lane.
+        """
+        lane = self._lanes.setdefault(step.goal_id, deque())
+        if len(lane) >= LANE_LENGTH_MAX:
+            raise Busy("too many calls wait for the document of this goal; try again later", limit="lane_length_max")
+        lane.append(_Waiting(step, done, failed))
+        if len(lane) == 1:
+            self._next(step.goal_id)
+
+    def _next(self, goal_id: str) -> None:
+        lane = self._lanes[goal_id]
+        first = lane[0]
+        key = first.step.shared
+        together = [first] if key is None else [waiting for waiting in lane if waiting.step.shared == key]
+
+        def finished(tell: Callable[[_Waiting], None]) -> None:
+            for waiting in together:
+                lane.remove(waiting)
+            if lane:
+                self._next(goal_id)
+            else:
+                del self._lanes[goal_id]
+            for waiting in together:
+                tell(waiting)
+
+        self._start(
+            first.step.job,
+            lambda result: finished(lambda waiting: waiting.done(result)),
+            lambda error: finished(lambda waiting: waiting.failed(error)),
+        )

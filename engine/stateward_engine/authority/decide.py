@@ -1,0 +1,41 @@
+"""The authority's verb for change: `decide` looks at a basis, a command and a time, and says what must be stored."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from stateward_engine.authority import commands as c
+from stateward_engine.authority.operations import decide_operation
+from stateward_engine.authority.registration import decide_configuration, decide_note, decide_registration
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from stateward_engine.authority.operations import Decider
+    from stateward_engine.state.transition import Repeat, Transition
+    from stateward_engine.state.view import Basis
+
+DECIDERS: Final[Mapping[type[c.Operation], Decider]] = {}
+
+
+def decide(basis: Basis, command: c.GoalCommand, at: str) -> Transition | Repeat:
+    """Return what `command` stores on top of `basis`, or the answer when it stores nothing.
+
+    Args:
+        basis: Where it is decided.
+        command: What is asked.
+        at: What the clock says, as RFC 3339 text in UTC.
+
+    Raises:
+        RequestError: `basis` does not take the command; nothing was changed.
+        CorruptStore: It depends on a damaged stream.
+    """
+    match command:
+        case c.RegisterGoal():
+            return decide_registration(basis, command, at)
+        case c.ConfigureGoal():
+            return decide_configuration(basis, command, at)
+        case c.NoteDelivery():
+            return decide_note(basis, command)
+        case c.Operation():
+            return decide_operation(basis, command, at, DECIDERS[type(command)])

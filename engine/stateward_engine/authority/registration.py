@@ -1,0 +1,156 @@
+"""Which documents are goals, and who works on them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+from stateward_engine.authority.goal import Goal, all_goals, display_of, find_goal, identity_of
+from stateward_engine.authority.leases import is_live
+from stateward_engine.authority.refusals import refused
+from stateward_engine.state.transition import Repeat, Transition
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from stateward_engine.authority.commands import ConfigureGoal, NoteDelivery, RegisterGoal
+    from stateward_engine.authority.goal import Members
+    from stateward_engine.json_value import Json
+    from stateward_engine.state.view import Basis, Identity, Planes
+
+SOFT_CLAIM: Final = "soft_claim"
+
+
+def decide_registration(basis: Basis, command: RegisterGoal, at: str) -> Transition | Repeat:
+    """Register a document; the same one again changes nothing.
+
+    Raises:
+        Refused: `goal_registration_conflict`: the goal has another document or content, or the document another goal.
+
+    Source: authority.md section 2; goal-documents, registration.
+    """
+    goals = {goal.goal_id: goal for goal in all_goals(basis)}
+    if known := goals.get(command.goal_id):
+        return _registered_again(known, command)
+    # A damaged stream of that id says so.
+    basis.scope(identity_of(command.goal_id))
+    _demand_free_document(goals.values(), command.path)
+    named = next(iter(goals.values()), None)
+    now = f"{at[:19]}Z"
+    planes: dict[str, Any] = {
+        "registration": {"path": command.path, "content": command.content, "at": now},
+        "authority": {
+            "store_id": named.plane("authority")["store_id"] if named else command.store_id,
+            "promoted": False,
+            "handoff_mode": SOFT_CLAIM,
+            "agents": list(command.agents or ()),
+            "at": now,
+        },
+    }
+    return _changed(command.goal_id, planes, _registered(command.goal_id, command.path, created=True))
+
+
+def demand_free(basis: Basis, goal_id: str, path: str) -> None:
+    """Refuse a goal or a document that is registered already.
+
+    Raises:
+        Refused: `goal_registration_conflict`.
+    """
+    goals = all_goals(basis)
+    if goal_id in {goal.goal_id for goal in goals}:
+        raise refused(
+            "goal_registration_conflict",
+            "the goal is registered already; take another id",
+            member="goal_id",
+            got=goal_id,
+        )
+    _demand_free_document(goals, path)
+
+
+def _demand_free_document(goals: Iterable[Goal], path: str) -> None:
+    if owners := [goal.goal_id for goal in goals if goal.path == path]:
+        raise refused(
+            "goal_registration_conflict",
+            "the document belongs to another goal",
+            member="path",
+            got=path,
+            goal_id=owners[0],
+        )
+
+
+def _registered_again(goal: Goal, command: RegisterGoal) -> Repeat:
+    differing = [
+        name
+        for name, kept, given in (
+            ("path", goal.path, command.path),
+            *((key, value, command.content.get(key)) for key, value in goal.plane("registration")["content"].items()),
+            ("agents", goal.agents, goal.agents if command.agents is None else list(command.agents)),
+        )
+        if kept != given
+    ]
+    if differing:
+        raise refused(
+            "goal_registration_conflict",
+            f"the goal is registered with another {' and another '.join(differing)}; change its agents with "
+            "goal_configure, and give another document another id",
+            member="goal_id",
+            got=goal.goal_id,
+            differing=differing,
+        )
+    return Repeat(_registered(goal.goal_id, goal.path, created=False))
+
+
+def _registered(goal_id: str, path: str, *, created: bool) -> Members:
+    return {"goal_id": goal_id, "path": path, "created": created}
+
+
+def decide_configuration(basis: Basis, command: ConfigureGoal, at: str) -> Transition | Repeat:
+    """Change what a goal is told of: its actors and its handoff mode.
+
+    Raises:
+        Refused: `goal_not_registered`; `todo_lease_conflict` for another mode while a lease is live.
+
+    Source: authority.md section 2.
+    """
+    goal = find_goal(basis, command.goal_id)
+    now = goal.now(at)
+    wanted = {
+        "agents": None if command.agents is None else list(command.agents),
+        "handoff_mode": command.handoff_mode,
+    }
+    have = {"agents": goal.agents, "handoff_mode": goal.handoff_mode}
+    change = {name: value for name, value in wanted.items() if value is not None and value != have[name]}
+    live = [todo_id for todo_id, lease in goal.leases.items() if is_live(lease, now)]
+    if "handoff_mode" in change and live:
+        raise refused(
+            "todo_lease_conflict",
+            "the handoff mode changes only while no lease is live; have them released first",
+            member="handoff_mode",
+            todo_ids=live,
+        )
+    answer = {"goal_id": goal.goal_id, **have, **change}
+    return _changed(goal.goal_id, {"authority": {**change, "at": now}}, answer) if change else Repeat(answer)
+
+
+def decide_note(basis: Basis, command: NoteDelivery) -> Transition | Repeat:
+    """Keep what was delivered. It is no operation of the goal, so it moves no revision."""
+    goal = find_goal(basis, command.goal_id)
+    display = basis.scope(display_of(goal.goal_id)).planes
+    note: dict[str, Json] = {
+        "delivered": {"provider_revision": command.provider_revision},
+        "sections": _replacing(display, command),
+    }
+    if display.get("delivered") == note["delivered"] and display.get("sections") == command.sections:
+        return Repeat({})
+    patches: dict[Identity, Planes] = {display_of(goal.goal_id): note}
+    return Transition(None, None, {}, patches=patches, goal=goal.goal_id)
+
+
+def _replacing(display: Members, command: NoteDelivery) -> dict[str, str | None]:
+    """Return the patch that leaves the sections of the command alone."""
+    gone: Iterable[str] = display.get("sections", {}).keys() - command.sections.keys()
+    return {**dict.fromkeys(gone), **command.sections}
+
+
+def _changed(goal_id: str, planes: Members, answer: Members) -> Transition:
+    patches: dict[Identity, Planes] = {identity_of(goal_id): planes}
+    return Transition(None, None, answer, patches=patches, goal=goal_id)
