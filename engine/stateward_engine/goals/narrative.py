@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Final
 
 from stateward_engine.goals.digests import text_sha256
 from stateward_engine.goals.frontmatter import read_frontmatter
-from stateward_engine.goals.lines import BYTE_ORDER_MARK
+from stateward_engine.goals.lines import mark_of
+from stateward_engine.goals.passages import PROJECTION_MARKER, REGION_MARKER
 from stateward_engine.goals.sections import SECTION_LEVEL
 
 if TYPE_CHECKING:
@@ -30,15 +31,26 @@ def registered_content(document: GoalDocument) -> dict[str, Json]:
     """
     if document.refusal is not None:
         raise document.refusal
-    mark = len(BYTE_ORDER_MARK) if document.text.startswith(BYTE_ORDER_MARK) else 0
+    lines = document.lines
+    mark = len(mark_of(document.text))
     apart = set(range(read_frontmatter(document.text, mark).line_count)) | set(_objective_lines(document))
-    apart |= {line for region in document.regions for line in range(region.first, region.end)}
-    texts = [text for line, text in enumerate(document.lines.texts) if line not in apart]
+    for todo in document.todos:
+        apart |= set(range(lines.index_at(todo.extent[0]), lines.index_at(todo.extent[1] - 1) + 1))
+    for region in document.regions:
+        for line in range(region.first, region.end):
+            if _is_frame(lines.texts[line], is_heading=line == region.first):
+                apart.add(line)
+    texts = [text for line, text in enumerate(lines.texts) if line not in apart]
     return {
         "metadata": {key: value for key, value in document.frontmatter.items() if key != _UPDATED_AT},
         "objective": document.objective or "",
         "narrative_sha256": text_sha256("\n".join(texts)),
     }
+
+
+def _is_frame(text: str, *, is_heading: bool) -> bool:
+    """Tell whether a line of a todo region is there for the todos: its heading, a marker or a blank line."""
+    return is_heading or not text.strip() or text.startswith((REGION_MARKER, PROJECTION_MARKER))
 
 
 def _objective_lines(document: GoalDocument) -> range:
