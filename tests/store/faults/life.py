@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from stateward_engine.json_value import Json
-    from stateward_engine.state.commands import Command
     from stateward_engine.state.view import View
+    from stateward_engine.store.decide import Command
     from stateward_engine.store.group import Outcome
     from stateward_engine.store.store import Store
     from stateward_engine.store.writer import Compact

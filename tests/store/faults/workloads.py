@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from hashlib import sha256
 from typing import TYPE_CHECKING, Final, TypeAlias
 
+from stateward_engine.authority.commands import ConfigureGoal, NoteDelivery, RegisterGoal
 from stateward_engine.errors import EngineError
 from stateward_engine.state.commands import Configure, ForkSession, ImportState, PatchState, Respond
 from stateward_engine.state.patch import parse_patch
@@ -134,6 +135,17 @@ def compaction_of_many(life: Life) -> None:
         life.commit(store, Compact())
 
 
+def goals(life: Life) -> None:
+    """The streams of goals beside those of scopes, before and after they have checkpoints."""
+    with life.open() as store:
+        life.commit(store, RegisterGoal("looms", "/home/ada/looms.md", {"objective": LONG[:600]}, None, "5704e1d5"))
+        life.commit(
+            store, named("a"), ConfigureGoal("looms", ("bo", "cy")), NoteDelivery("looms", "r1", {"user": "ab"})
+        )
+        life.commit(store, Compact())
+        life.commit(store, ConfigureGoal("looms", handoff_mode="hard_lease"))
+
+
 def killed_after_compaction(life: Life) -> None:
     with life.open() as store:
         life.commit(store, named("a", LONG))
@@ -227,6 +239,7 @@ WORKLOADS: Final = (
     Workload("compactions", compactions),
     Workload("compaction of many streams", compaction_of_many),
     Workload("recovery of checkpoints", single_patches, prepare=killed_after_compaction),
+    Workload("goals", goals),
     Workload("publications", publications, prepare=a_document, subject=DOCUMENT),
     Workload("create-only publication", create_only, subject=DOCUMENT),
     Workload("killed after a compaction", killed_after_compaction, breaks=True),
