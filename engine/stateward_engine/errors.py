@@ -32,9 +32,12 @@ They never quote stored values or file contents.
 
 from __future__ import annotations
 
-from typing import ClassVar, Literal, TypeAlias
+from typing import TYPE_CHECKING, ClassVar, Literal, TypeAlias
 
-Fact: TypeAlias = "str | int | bool | list[str] | dict[str, str]"
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+Fact: TypeAlias = "str | int | bool | list[str] | Mapping[str, str | int]"
 Outcome: TypeAlias = Literal["refused", "unknown"]
 
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from stateward_engine.authority.goal import HandoffMode
+    from stateward_engine.authority.goal import HandoffMode, Members
     from stateward_engine.json_value import Json
 
 
@@ -166,41 +166,44 @@ class ArchiveCompleted(Operation):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class AcquireLease(Operation):
+class LeaseOperation(Operation):
+    """What every operation on the lease of a todo has.
+
+    Attributes:
+        todo_id: The todo.
+        owner: Who holds the lease, or is to hold it.
+        lease: Its key and version.
+        todos: The todos of an unpromoted goal by id, as its document has them now; `None` where the ledger has them.
+            It is what the operation is judged by, and no part of what is asked.
+    """
+
+    todo_id: str
+    owner: str
+    lease: LeaseClaim
+    todos: Mapping[str, Members] | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AcquireLease(LeaseOperation):
     """Take the lease of a todo."""
 
-    todo_id: str
-    owner: str
-    lease: LeaseClaim
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RenewLease(LeaseOperation):
+    """Make a held lease last longer."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class RenewLease(Operation):
-    """Make a held lease last longer; the claim has its key and version."""
-
-    todo_id: str
-    owner: str
-    lease: LeaseClaim
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TransferLease(Operation):
+class TransferLease(LeaseOperation):
     """Give a held lease to another owner under a new key."""
 
-    todo_id: str
-    owner: str
-    lease: LeaseClaim
     new_owner: str
     new_idempotency_key: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ReleaseLease(Operation):
+class ReleaseLease(LeaseOperation):
     """Give a lease back."""
-
-    todo_id: str
-    owner: str
-    lease: LeaseClaim
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -272,7 +275,6 @@ class RollbackShadow(Operation):
     """Quarantine a shadow before promotion."""
 
 
-LeaseOperation: TypeAlias = AcquireLease | RenewLease | TransferLease | ReleaseLease
 TodoOperation: TypeAlias = AddTodo | ClaimTodo | UpdateTodo | CompleteTodo | ArchiveCompleted
 PromotionOperation: TypeAlias = BootstrapShadow | PromoteGoal | RollbackShadow
 GoalCommand: TypeAlias = RegisterGoal | ConfigureGoal | NoteDelivery | Operation

@@ -5,6 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from stateward_engine.authority import commands as c
+from stateward_engine.authority.claims import decide_claim
+from stateward_engine.authority.lease_operations import decide_acquire, decide_release, decide_renew, decide_transfer
 from stateward_engine.authority.operations import decide_operation
 from stateward_engine.authority.registration import decide_configuration, decide_note, decide_registration
 
@@ -15,7 +17,13 @@ if TYPE_CHECKING:
     from stateward_engine.state.transition import Repeat, Transition
     from stateward_engine.state.view import Basis
 
-DECIDERS: Final[Mapping[type[c.Operation], Decider]] = {}
+DECIDERS: Final[Mapping[type[c.Operation], Decider]] = {
+    c.ClaimTodo: decide_claim,
+    c.AcquireLease: decide_acquire,
+    c.RenewLease: decide_renew,
+    c.TransferLease: decide_transfer,
+    c.ReleaseLease: decide_release,
+}
 
 
 def decide(basis: Basis, command: c.GoalCommand, at: str) -> Transition | Repeat:

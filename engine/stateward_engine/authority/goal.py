@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, TypeAlias, cast
 
 from stateward_engine.authority.refusals import refused
+from stateward_engine.goals.fields import AGENT
 from stateward_engine.state.view import EMPTY_SCOPE, Identity
 
 if TYPE_CHECKING:
@@ -46,6 +47,10 @@ class Goal(NamedTuple):
         """The registered actors; an empty list admits every well-formed id."""
         return cast("list[str]", self.plane("authority").get("agents", []))
 
+    def admits(self, agent_id: str) -> bool:
+        """Tell whether an actor may work on the goal."""
+        return agent_id in self.agents or (not self.agents and AGENT.fullmatch(agent_id) is not None)
+
     @property
     def promoted(self) -> bool:
         """Whether the ledger is the authority of the todos; otherwise the document is."""
@@ -55,6 +60,11 @@ class Goal(NamedTuple):
     def handoff_mode(self) -> HandoffMode:
         """How todos are handed out."""
         return cast("HandoffMode", self.plane("authority").get("handoff_mode", "soft_claim"))
+
+    @property
+    def needs_leases(self) -> bool:
+        """Whether nobody works on a todo of an agent without a lease; before promotion that is never so."""
+        return self.promoted and self.handoff_mode == "hard_lease"
 
     @property
     def records(self) -> Mapping[str, Members]:

@@ -22,9 +22,9 @@ if TYPE_CHECKING:
     from stateward_engine.state.view import Basis
 
 RECEIPT_SCHEMA: Final = "loopx_coordination_operation_receipt_v0"
-# Members of an operation that say how it is asked for, and not what it is.
+# Members of an operation that say how it is asked for or what it is judged by, and not what it is.
 _NOT_REQUEST: Final = frozenset(
-    {"operation_id", "operation_id_given", "expected_provider_revision", "dry_run", "goal_id"}
+    {"operation_id", "operation_id_given", "expected_provider_revision", "dry_run", "goal_id", "todos"}
 )
 
 
@@ -35,7 +35,7 @@ class Decision:
     Attributes:
         answer: The members that are its own; those that all operations share are added.
         patch: What it changes in the planes of the goal, as a merge patch; nothing when all is so already.
-        status: The word for its first run.
+        status: The word for its first run; what changes nothing is `no_change` where this says `applied`.
     """
 
     answer: Members
@@ -80,7 +80,8 @@ def decide_operation(basis: Basis, command: Operation, at: str, decider: Decider
     if command.dry_run:
         return Repeat(_answer(goal, command, {**decision.answer, "status": "planned", "changed": False}))
     if not decision.patch:
-        return Repeat(_answer(goal, command, {**decision.answer, "status": "no_change", "changed": False}))
+        status = "no_change" if decision.status == "applied" else decision.status
+        return Repeat(_answer(goal, command, {**decision.answer, "status": status, "changed": False}))
     answer = {**decision.answer, "status": decision.status, "changed": True}
     receipt = {
         "method": type(command).__name__,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import reduce
 from typing import Final
 
 from stateward_engine.errors import Fact, InvalidRequest, Refused
@@ -19,10 +20,10 @@ def refused(reason_code: str, message: str, *, member: str | None = None, **fact
     Args:
         reason_code: One of the words of authority.md.
         message: What is wrong and what to do.
-        member: The member of the params that it is about.
+        member: The member of the params that it is about, or of a member: `lease.ttl_seconds`.
         facts: What a caller needs to go on.
     """
-    path = None if member is None else str(Place(PARAMS, member))
+    path = None if member is None else str(reduce(Place, member.split("."), PARAMS))
     return Refused(message, reason_code=reason_code, path=path, **facts)
 
 
