@@ -5,7 +5,16 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final
 
 from stateward_engine.authority.eligibility import REASONS, owner_constraint
-from stateward_engine.authority.leases import LEASE_SCHEMA, Case, is_effective, is_live, later, lease_patch, released
+from stateward_engine.authority.leases import (
+    LEASE_SCHEMA,
+    Case,
+    is_effective,
+    is_live,
+    later,
+    lease_patch,
+    new_lease,
+    released,
+)
 from stateward_engine.authority.operations import Decision
 from stateward_engine.authority.write_scopes import overlapping
 
@@ -64,30 +73,16 @@ def acquired(case: Case, todos: Mapping[str, Members], owner: str, claim: LeaseC
             return held
         if has != wanted:
             raise case.refused("todo_lease_conflict", f"the todo is leased: {case.told()}", "todo_id")
-    before = case.lease or {"version": 0, "lease_epoch": 0, "idempotency_key": None}
-    if before["idempotency_key"] == claim.idempotency_key:
+    if case.lease is not None and case.lease["idempotency_key"] == claim.idempotency_key:
         raise case.refused(
             "idempotency_key_reuse",
             "the last lease of the todo had this key; take a new key for a new lease, and renew to make one longer",
             "idempotency_key",
             got=claim.idempotency_key,
         )
-    scopes = _free_scopes(case, todos)
-    return {
-        "schema_version": LEASE_SCHEMA,
-        "goal_id": case.goal.goal_id,
-        "todo_id": case.todo_id,
-        "owner": owner,
-        "idempotency_key": claim.idempotency_key,
-        "version": before["version"] + 1,
-        "lease_epoch": before["lease_epoch"] + 1,
-        "status": "active",
-        "write_scopes": scopes,
-        "acquire_ttl_seconds": ttl_seconds,
-        "acquired_at": case.now,
-        "updated_at": case.now,
-        "expires_at": later(case.now, ttl_seconds),
-    }
+    lease = new_lease(case.goal, todos[case.todo_id], owner, claim.idempotency_key, seconds=ttl_seconds, now=case.now)
+    _demand_free_scopes(case, todos, lease["write_scopes"])
+    return lease
 
 
 def decide_renew(goal: Goal, command: RenewLease, now: str) -> Decision:
@@ -221,20 +216,18 @@ def _ttl_seconds(case: Case, claim: LeaseClaim, default: int) -> int:
     )
 
 
-def _free_scopes(case: Case, todos: Mapping[str, Members]) -> list[str]:
-    """Return what the todo needs to write, which no other effective lease of the goal may have.
+def _demand_free_scopes(case: Case, todos: Mapping[str, Members], scopes: list[str]) -> None:
+    """Refuse write scopes that overlap with those of another effective lease of the goal.
 
     When two scopes overlap is said in `write_scopes.overlapping`. Todos that name different repositories have no path
     in common.
     """
-    todo = case.todo or {}
-    scopes = list(todo.get("required_write_scopes") or [])
     meeting = {
         todo_id: (lease["owner"], common)
         for todo_id, lease in case.goal.leases.items()
         if todo_id != case.todo_id
         and is_effective(case.goal, todos.get(todo_id), lease, case.now)
-        and _may_share(todo, todos[todo_id])
+        and _may_share(todos[case.todo_id], todos[todo_id])
         and (common := overlapping(scopes, lease["write_scopes"]))
     }
     if meeting:
@@ -245,7 +238,6 @@ def _free_scopes(case: Case, todos: Mapping[str, Members]) -> list[str]:
             conflicts={todo_id: owner for todo_id, (owner, _) in meeting.items()},
             write_scopes=sorted({scope for _, common in meeting.values() for scope in common}),
         )
-    return scopes
 
 
 def _may_share(todo: Members, other: Members) -> bool:

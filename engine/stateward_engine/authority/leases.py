@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 LEASE_SCHEMA: Final = "task_lease_v0"
 LOCAL_AUTHORITY: Final = "local_lease_store"
+PASSING_SECONDS: Final = 1
 # What a caller says of a lease: `LeaseClaim`.
 OF_LEASE: Final = frozenset({"idempotency_key", "expected_version", "ttl_seconds"})
 
@@ -47,6 +48,34 @@ def later(now: str, seconds: int) -> str:
     '2027-01-01T00:00:15Z'
     """
     return f"{datetime.fromisoformat(now) + timedelta(seconds=seconds):%Y-%m-%dT%H:%M:%SZ}"
+
+
+def new_lease(goal: Goal, todo: Members, owner: str, key: str, *, seconds: int, now: str) -> dict[str, Any]:
+    """Return the next lease of a todo: its version and epoch go on from the last one, its scopes are the todo's."""
+    before = goal.leases.get(todo["todo_id"], {"version": 0, "lease_epoch": 0})
+    return {
+        "schema_version": LEASE_SCHEMA,
+        "goal_id": goal.goal_id,
+        "todo_id": todo["todo_id"],
+        "owner": owner,
+        "idempotency_key": key,
+        "version": before["version"] + 1,
+        "lease_epoch": before["lease_epoch"] + 1,
+        "status": "active",
+        "write_scopes": list(todo.get("required_write_scopes") or []),
+        "acquire_ttl_seconds": seconds,
+        "acquired_at": now,
+        "updated_at": now,
+        "expires_at": later(now, seconds),
+    }
+
+
+def passing_lease(goal: Goal, todo: Members, owner: str, now: str) -> dict[str, Any]:
+    """Return the lease of a decision, which takes no time: whoever decides has it and gives it back at once.
+
+    Source: authority.md section 6, `todo_complete`.
+    """
+    return new_lease(goal, todo, owner, f"auto-{todo['todo_id']}", seconds=PASSING_SECONDS, now=now)
 
 
 def released(lease: Members, now: str) -> dict[str, Any]:
