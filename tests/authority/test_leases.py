@@ -388,6 +388,7 @@ class TestInspect:
             "schema_version": "task_lease_v0",
             "goal_id": "optics",
             "todo_id": GRIND,
+            "todo": todo(),
             "active": True,
             "lease": desk.goal.leases[GRIND],
             "lease_path": None,
@@ -415,6 +416,7 @@ class TestInspect:
         for todo_id in (GRIND, "todo_none"):
             seen = desk.inspect(todo_id)
             assert (seen["lease"], seen["active"], seen["reason"]) == (None, False, "lease_missing")
+            assert (seen["todo"] is None) == (todo_id == "todo_none")
             assert "executor_constraint" not in seen
 
     def test_a_lease_that_ended_says_how_and_when(self) -> None:

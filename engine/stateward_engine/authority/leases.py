@@ -223,7 +223,7 @@ def inspect(goal: Goal, todo_id: str, now: str, todo: Members | None) -> dict[st
         todo: The record, from the document of an unpromoted goal; `None` where there is none.
 
     Returns:
-        `active`: whether the lease is effective. `lease`: the last one, or `None`. Where it is not effective, `reason`
+        `todo`: the record. `active`: whether the lease is effective. `lease`: the last one, or `None`. Where it is not effective, `reason`
         (`lease_missing`, `lease_released`, `lease_expired`, or that of the constraint) and since when, `since`, where
         a time says it. `executor_constraint`: why the owner of a live lease may not use it.
 
@@ -236,6 +236,7 @@ def inspect(goal: Goal, todo_id: str, now: str, todo: Members | None) -> dict[st
         "schema_version": LEASE_SCHEMA,
         "goal_id": goal.goal_id,
         "todo_id": todo_id,
+        "todo": todo,
         "active": lease is not None and is_effective(goal, todo, lease, now),
         "lease": lease,
         "lease_path": None if goal.promoted else f"file:{store_id}:goals/{goal.goal_id}/leases/{todo_id}",
