@@ -8,8 +8,8 @@ from stateward_engine.authority.eligibility import REASONS, owner_constraint
 from stateward_engine.authority.leases import (
     LEASE_SCHEMA,
     Case,
+    ended,
     is_effective,
-    is_live,
     later,
     lease_patch,
     new_lease,
@@ -188,12 +188,10 @@ def _own(case: Case, command: LeaseOperation) -> Members | None:
 def _held(case: Case, command: LeaseOperation) -> Members:
     """Return the lease of the caller, which has to be live."""
     lease = _own(case, command)
-    if lease is not None and is_live(lease, case.now):
-        return lease
-    reason_code = "lease_missing"
-    if lease is not None:
-        reason_code = "lease_released" if lease["status"] == "released" else "lease_expired"
-    raise case.refused(reason_code, f"{case.told()}; acquire a new one under a new key", "todo_id")
+    end = ended(lease, case.now)
+    if lease is None or end:
+        raise case.refused(end["reason"], f"{case.told()}; acquire a new one under a new key", "todo_id")
+    return lease
 
 
 def _next(case: Case, claim: LeaseClaim, lease: Members) -> dict[str, Any]:

@@ -89,6 +89,15 @@ def lease_patch(goal: Goal, lease: Members) -> dict[str, Any]:
     return {"leases": {lease["todo_id"]: change}} if change else {}
 
 
+def ended(lease: Members | None, now: str) -> dict[str, str]:
+    """Return why there is no live lease, `reason`, and since when if there was one, `since`; nothing while it is."""
+    if lease is None:
+        return {"reason": "lease_missing"}
+    if lease["status"] == "released":
+        return {"reason": "lease_released", "since": lease["released_at"]}
+    return {} if is_live(lease, now) else {"reason": "lease_expired", "since": lease["expires_at"]}
+
+
 def holding(lease: Members | None, now: str) -> dict[str, Fact]:
     """Return who has or had a lease, since when, and until when."""
     if lease is None:
@@ -223,32 +232,27 @@ def inspect(goal: Goal, todo_id: str, now: str, todo: Members | None) -> dict[st
         todo: The record, from the document of an unpromoted goal; `None` where there is none.
 
     Returns:
-        `todo`: the record. `active`: whether the lease is effective. `lease`: the last one, or `None`. Where it is not effective, `reason`
-        (`lease_missing`, `lease_released`, `lease_expired`, or that of the constraint) and since when, `since`, where
-        a time says it. `executor_constraint`: why the owner of a live lease may not use it.
+        `todo`: the record. `lease`: the last one, or `None`. `active`: whether it is effective. Where it is not, what
+        `ended` says, or `executor_constraint` and its `reason`: why the owner of a live lease may not use it.
 
     Source: authority.md section 6, `lease_inspect`; section 3.
     """
     lease = goal.leases.get(todo_id)
-    constraint = owner_constraint(goal, todo, lease["owner"]) if lease is not None and is_live(lease, now) else None
+    end = ended(lease, now)
+    constraint = owner_constraint(goal, todo, lease["owner"]) if lease is not None and not end else None
     store_id = goal.plane("authority")["store_id"]
-    found: dict[str, Any] = {
+    return {
         "schema_version": LEASE_SCHEMA,
         "goal_id": goal.goal_id,
         "todo_id": todo_id,
         "todo": todo,
-        "active": lease is not None and is_effective(goal, todo, lease, now),
+        "active": not end and constraint is None,
         "lease": lease,
         "lease_path": None if goal.promoted else f"file:{store_id}:goals/{goal.goal_id}/leases/{todo_id}",
         "handoff_mode": goal.handoff_mode,
         "source_authority": goal.source_authority if goal.promoted else LOCAL_AUTHORITY,
         "provider_revision": goal.provider_revision,
         "legacy_fallback_used": False,
+        **end,
+        **({"reason": constraint["reason"], "executor_constraint": constraint} if constraint else {}),
     }
-    if constraint is not None:
-        return {**found, "reason": constraint["reason"], "executor_constraint": constraint}
-    if lease is None:
-        return {**found, "reason": "lease_missing"}
-    if lease["status"] == "released":
-        return {**found, "reason": "lease_released", "since": lease["released_at"]}
-    return found if found["active"] else {**found, "reason": "lease_expired", "since": lease["expires_at"]}
