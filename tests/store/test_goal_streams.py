@@ -3,13 +3,20 @@
 from __future__ import annotations
 
 import shutil
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from stateward_engine.authority.commands import ConfigureGoal, NoteDelivery, RegisterGoal
+from stateward_engine.authority.commands import (
+    AcquireLease,
+    ConfigureGoal,
+    LeaseClaim,
+    NoteDelivery,
+    RegisterGoal,
+    ReleaseLease,
+)
 from stateward_engine.authority.goal import display_of, find_goal, identity_of
-from stateward_engine.errors import CorruptStore
+from stateward_engine.errors import CorruptStore, Refused
 from stateward_engine.state.commands import ResetScope
 from stateward_engine.store.check import check_store
 from stateward_engine.store.store import open_store
@@ -17,6 +24,7 @@ from stateward_engine.store.writer import Compact
 from store.planted import kept, noon, put
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
 
 COMMANDS = (
@@ -81,3 +89,32 @@ def test_the_checkpoint_of_another_goal_is_not_believed(used: Path) -> None:
     with open_store(used) as store, pytest.raises(CorruptStore) as caught:
         find_goal(store.view, "looms")
     assert caught.value.facts["reason"] == "it belongs to another directory, session, scope or goal"
+
+
+def test_a_lease_outlives_a_restart_and_a_lost_one_stays_lost_whatever_the_clock_says_then(place: Path) -> None:
+    """Field case 29: leases are no map in memory, and neither are the versions that outdate them."""
+    grind = {"todo_id": "todo_grind", "role": "agent", "status": "open", "archive_state": "active"}
+
+    def members(key: str, version: int | None = None) -> dict[str, Any]:
+        lease = LeaseClaim(key, version, ttl_seconds=60)
+        return {"goal_id": "looms", "operation_id": f"{key}-{version}", "todo_id": "todo_grind", "lease": lease}
+
+    def acquire(key: str) -> AcquireLease:
+        return AcquireLease(**members(key), owner="bo", todos={"todo_grind": grind})
+
+    def at(time: str) -> Callable[[], str]:
+        return lambda: f"2026-12-01T{time}.000000Z"
+
+    with open_store(place, now=at("12:00:00")) as store:
+        store.commit_now(COMMANDS[0])
+        store.commit_now(acquire("first"))
+    with open_store(place, now=at("12:01:00")) as store:
+        store.commit_now(acquire("second"))
+    with open_store(place, now=at("12:00:05")) as store:
+        with pytest.raises(Refused, match="bo has the lease since 2026-12-01T12:01:00Z, until 2026-12-01T12:02:00Z"):
+            store.commit_now(ReleaseLease(**members("first", 1), owner="bo"))
+        store.commit_now(ReleaseLease(**members("second", 2), owner="bo"))
+
+        lease = find_goal(store.view, "looms").leases["todo_grind"]
+        assert (lease["idempotency_key"], lease["version"], lease["status"]) == ("second", 2, "released")
+        assert lease["released_at"] == "2026-12-01T12:01:00Z"
