@@ -5,10 +5,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from stateward_engine.authority import commands as c
+from stateward_engine.authority.additions import decide_add
+from stateward_engine.authority.archival import decide_archive
 from stateward_engine.authority.claims import decide_claim
+from stateward_engine.authority.completion import decide_complete
 from stateward_engine.authority.lease_operations import decide_acquire, decide_release, decide_renew, decide_transfer
 from stateward_engine.authority.operations import decide_operation
+from stateward_engine.authority.refresh import decide_refresh
 from stateward_engine.authority.registration import decide_configuration, decide_note, decide_registration
+from stateward_engine.authority.updates import decide_update
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -18,7 +23,11 @@ if TYPE_CHECKING:
     from stateward_engine.state.view import Basis
 
 DECIDERS: Final[Mapping[type[c.Operation], Decider]] = {
+    c.AddTodo: decide_add,
     c.ClaimTodo: decide_claim,
+    c.UpdateTodo: decide_update,
+    c.CompleteTodo: decide_complete,
+    c.ArchiveCompleted: decide_archive,
     c.AcquireLease: decide_acquire,
     c.RenewLease: decide_renew,
     c.TransferLease: decide_transfer,
@@ -45,5 +54,7 @@ def decide(basis: Basis, command: c.GoalCommand, at: str) -> Transition | Repeat
             return decide_configuration(basis, command, at)
         case c.NoteDelivery():
             return decide_note(basis, command)
+        case c.RefreshState():
+            return decide_refresh(basis, command, at)
         case c.Operation():
             return decide_operation(basis, command, at, DECIDERS[type(command)])

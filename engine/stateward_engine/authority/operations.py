@@ -66,15 +66,7 @@ def decide_operation(basis: Basis, command: Operation, at: str, decider: Decider
     request_sha256 = request_digest(command)
     if kept := _kept(basis, goal, command, request_sha256):
         return Repeat(_answer(goal, command, {**kept["answer"], "status": "replayed", "changed": False}, kept))
-    expected = command.expected_provider_revision
-    if expected is not None and expected != goal.provider_revision:
-        raise refused(
-            "provider_revision_mismatch",
-            "the goal has moved on; read it again, then repeat the call with the revision it has now",
-            member="expected_provider_revision",
-            got=expected,
-            wanted=goal.provider_revision,
-        )
+    demand_revision(goal, command)
     now = goal.now(at)
     decision = decider(goal, command, now)
     if command.dry_run:
@@ -102,6 +94,23 @@ def decide_operation(basis: Basis, command: Operation, at: str, decider: Decider
         patches={identity_of(goal.goal_id): patch},
         goal=goal.goal_id,
     )
+
+
+def demand_revision(goal: Goal, command: Operation) -> None:
+    """Refuse an operation that was meant for another revision than the present one.
+
+    Raises:
+        Refused: `provider_revision_mismatch`.
+    """
+    expected = command.expected_provider_revision
+    if expected is not None and expected != goal.provider_revision:
+        raise refused(
+            "provider_revision_mismatch",
+            "the goal has moved on; read it again, then repeat the call with the revision it has now",
+            member="expected_provider_revision",
+            got=expected,
+            wanted=goal.provider_revision,
+        )
 
 
 def request_digest(command: Operation) -> str:
