@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 
 from stateward_engine.authority.given import invalid_members
-from stateward_engine.authority.merging import changes
 from stateward_engine.authority.refusals import refused
 from stateward_engine.errors import RenderRejected
 from stateward_engine.goals.records import admit
@@ -16,9 +15,6 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from stateward_engine.authority.goal import Goal, Members
-
-# What changes with every mutation, and is no change of its own.
-_STAMPS: Final = frozenset({"updated_at", "last_actor_agent_id"})
 
 
 def find_todo(goal: Goal, todo_id: str) -> Members:
@@ -111,11 +107,6 @@ def stamped(after: Members, agent_id: str | None, now: str) -> dict[str, Any]:
     """Return a record with who changed it last and when."""
     actor = {} if agent_id is None else {"last_actor_agent_id": agent_id}
     return {**after, **actor, "updated_at": now}
-
-
-def is_same(before: Members, after: Members) -> bool:
-    """Tell whether two states of a record say the same, whoever looked at it last."""
-    return not changes(before, after).keys() - _STAMPS
 
 
 def _demand_no_ring(records: Mapping[str, Members], todo_id: str) -> None:

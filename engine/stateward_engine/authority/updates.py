@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
-from stateward_engine.authority.changing import admitted, demand_claimer, demand_targets, find_todo, is_same, stamped
+from stateward_engine.authority.changing import admitted, demand_claimer, demand_targets, find_todo, stamped
 from stateward_engine.authority.eligibility import demand_actor
 from stateward_engine.authority.given import (
     EDITABLE,
@@ -50,7 +50,7 @@ def decide_update(goal: Goal, command: UpdateTodo, now: str) -> Decision:
     demand_claimer(todo, command.agent_id, "update_owner_mismatch")
     demand_fence(goal, todo, command.agent_id, command.lease, now, required=False)
     after = updated(todo, command, goal.records, retained(goal, command.todo_id))
-    if is_same(todo, after):
+    if after == todo:
         return Decision(_answer(todo))
     record = admitted(stamped(after, command.agent_id, now), goal.declarations, INVALID_UPDATE)
     return Decision(_answer(record), {"records": {command.todo_id: changes(todo, record)}})
