@@ -9,7 +9,6 @@ import re
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from stateward_engine.errors import InvalidRequest, RenderRejected, UnsafeDocument
-from stateward_engine.goals.compact import compact
 from stateward_engine.goals.contract import WITHOUT_MARKDOWN
 from stateward_engine.goals.digests import text_sha256, value_sha256
 from stateward_engine.goals.owned import Owned, read_owned
@@ -17,7 +16,7 @@ from stateward_engine.goals.parity import check_parity
 from stateward_engine.goals.passages import PROJECTION_MARKER, SECTION_START
 from stateward_engine.goals.records import Record, admit
 from stateward_engine.goals.regions import Role, marker
-from stateward_engine.goals.todo_codec import STATUS_OF_MARKER, metadata_line
+from stateward_engine.goals.todo_codec import row_lines
 from stateward_engine.goals.validation import declared_fields
 
 if TYPE_CHECKING:
@@ -32,7 +31,6 @@ HEADINGS: Final[Mapping[Role, str]] = {
 PROVIDER_REVISION: Final = re.compile(r"[A-Za-z0-9_.:-]+")
 # Behind every imported record.
 INDEX_WITHOUT_PLACE: Final = 2**31 - 1
-BOX_OF_STATUS: Final = {status: box.lower() for box, status in STATUS_OF_MARKER.items()} | {"blocked": " "}
 
 
 class Section(NamedTuple):
@@ -177,8 +175,7 @@ def _row(record: Record) -> tuple[str, str]:
     # An active section says whose todos it has; the archive has those of both.
     unwritten = WITHOUT_MARKDOWN if record.archived else {*WITHOUT_MARKDOWN, "role"}
     fields = {key: value for key, value in record.fields.items() if key not in unwritten}
-    box = BOX_OF_STATUS[record.fields["status"]]
-    return f"- [{box}] {compact(record.fields['text'])}", metadata_line({**fields, **declared})
+    return row_lines(record.fields["status"], record.fields["text"], {**fields, **declared})
 
 
 # -- placement -------------------------------------------------------------------------------------------------------

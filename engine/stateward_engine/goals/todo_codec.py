@@ -30,6 +30,7 @@ HEADING: Final = re.compile(r"(?P<marks>#+)\s+(?P<text>.*)", re.DOTALL)
 TOKEN: Final = re.compile(r"(?<!\S)(?P<key>[a-z_][a-z0-9_]*)=(?P<value>[^\s<>]+)")
 FROM_ANGLE_BRACKET: Final = re.compile(r"[<>]\S*")
 STATUS_OF_MARKER: Final = {" ": "open", "x": "done", "X": "done", "-": "deferred"}
+BOX_OF_STATUS: Final = {status: box.lower() for box, status in STATUS_OF_MARKER.items()} | {"blocked": " "}
 METADATA_WORD: Final = "loopx:"
 # May stand first; it is no token, and says what the tokens are about.
 TODO_WORD: Final = "todo"
@@ -245,3 +246,11 @@ def metadata_line(fields: Fields) -> str:
     written = ((key, encode_value(fields[key])) for key in FIELDS if key in fields)
     body = " ".join(f"{key}={value}" for key, value in written if value)
     return f"  {COMMENT_START} {METADATA_WORD}{TODO_WORD} {body} {COMMENT_END}"
+
+
+def row_lines(status: str, text: str, fields: Fields) -> tuple[str, str]:
+    """Return the two lines of a new row.
+
+    Source: goal-documents 4.2.
+    """
+    return f"- [{BOX_OF_STATUS[status]}] {compact(text)}", metadata_line(fields)
