@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from stateward_engine.authority.commands import ConfigureGoal, NoteDelivery, RegisterGoal
-    from stateward_engine.authority.goal import Members
+    from stateward_engine.authority.goal import HandoffMode, Members
     from stateward_engine.json_value import Json
     from stateward_engine.state.view import Basis, Identity, Planes
 
@@ -119,16 +119,28 @@ def decide_configuration(basis: Basis, command: ConfigureGoal, at: str) -> Trans
     }
     have = {"agents": goal.agents, "handoff_mode": goal.handoff_mode}
     change = {name: value for name, value in wanted.items() if value is not None and value != have[name]}
+    if command.handoff_mode is not None:
+        demand_mode(goal, command.handoff_mode, now)
+    answer = {"goal_id": goal.goal_id, **have, **change}
+    return _changed(goal.goal_id, {"authority": {**change, "at": now}}, answer) if change else Repeat(answer)
+
+
+def demand_mode(goal: Goal, wanted: HandoffMode, now: str) -> None:
+    """Refuse another handoff mode while somebody works under the present one.
+
+    Raises:
+        Refused: `todo_lease_conflict`.
+
+    Source: authority.md section 2.
+    """
     live = [todo_id for todo_id, lease in goal.leases.items() if is_live(lease, now)]
-    if "handoff_mode" in change and live:
+    if wanted != goal.handoff_mode and live:
         raise refused(
             "todo_lease_conflict",
             "the handoff mode changes only while no lease is live; have them released first",
             member="handoff_mode",
             todo_ids=live,
         )
-    answer = {"goal_id": goal.goal_id, **have, **change}
-    return _changed(goal.goal_id, {"authority": {**change, "at": now}}, answer) if change else Repeat(answer)
 
 
 def decide_note(basis: Basis, command: NoteDelivery) -> Transition | Repeat:

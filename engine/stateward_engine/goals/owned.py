@@ -15,7 +15,7 @@ from stateward_engine.goals.document import (
     refusal_at,
 )
 from stateward_engine.goals.lines import split_lines
-from stateward_engine.goals.regions import Fault, Region, scan_strictly
+from stateward_engine.goals.regions import Fault, Region, scan_by_headings, scan_strictly
 from stateward_engine.goals.rereading import read_text
 from stateward_engine.goals.todo_codec import INDENT, TaskLine
 
@@ -49,6 +49,44 @@ class Owned(NamedTuple):
         return [text[start:end] for start, end in zip(edges[::2], edges[1::2], strict=True)]
 
 
+class Survey(NamedTuple):
+    """What the strict scan finds in a text, whether it can be rendered onto or not.
+
+    Attributes:
+        owned: Its regions and their rows.
+        faults: Why nothing can be rendered onto it, what counts most first.
+        by_headings: The rows that the scan by headings alone finds.
+    """
+
+    owned: Owned
+    faults: tuple[Fault, ...]
+    by_headings: tuple[Todo, ...]
+
+
+def survey(text: str) -> Survey:
+    """Return what the strict scan finds in a text, with every reason why a replacement would be guessing.
+
+    Source: goal-documents 4.3.
+    """
+    read, lines = read_text(text), split_lines(text)
+    layout = read.layout
+    readings = read_lines(lines, hidden_blocks(layout))
+    scan = scan_strictly(layout.passages, layout.starts)
+    todos, by_headings = (
+        tuple(todo for standing in place_rows(layout, regions) for todo in standing.todos())
+        for regions in (scan, scan_by_headings(layout.passages, layout.starts))
+    )
+    faults = chain(
+        () if read.frontmatter.closed else (UNTERMINATED_FRONTMATTER,),
+        scan.faults,
+        _conflicts(lines, readings),
+        _nested(lines, readings, scan.regions),
+        _unplaceable(scan.regions),
+        _duplicates(lines, todos),
+    )
+    return Survey(Owned(lines, scan.regions, todos), tuple(faults), by_headings)
+
+
 def read_owned(text: str) -> Owned:
     """Return what the renderer owns of a text.
 
@@ -58,22 +96,10 @@ def read_owned(text: str) -> Owned:
 
     Source: goal-documents 4.3.
     """
-    read, lines = read_text(text), split_lines(text)
-    layout = read.layout
-    readings = read_lines(lines, hidden_blocks(layout))
-    scan = scan_strictly(layout.passages, layout.starts)
-    todos = tuple(todo for standing in place_rows(layout, scan) for todo in standing.todos())
-    faults = chain(
-        () if read.frontmatter.closed else (UNTERMINATED_FRONTMATTER,),
-        scan.faults,
-        _conflicts(lines, readings),
-        _nested(lines, readings, scan.regions),
-        _unplaceable(scan.regions),
-        _duplicates(lines, todos),
-    )
+    owned, faults, _ = survey(text)
     for fault in faults:
-        raise refusal_at(lines, fault)
-    return Owned(lines, scan.regions, todos)
+        raise refusal_at(owned.lines, fault)
+    return owned
 
 
 def _conflicts(lines: Lines, readings: Sequence[Reading]) -> Iterator[Fault]:

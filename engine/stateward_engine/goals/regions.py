@@ -109,7 +109,7 @@ def find_regions(passages: Sequence[Passage], starts: Sequence[int]) -> RegionSc
     # Without a visible marker no region can be marked, and no rule of the strict scan can be broken.
     if any(passage.marker is not None for passage in passages):
         return scan_strictly(passages, starts)
-    return _legacy_regions(passages, starts)
+    return scan_by_headings(passages, starts)
 
 
 def scan_strictly(passages: Sequence[Passage], starts: Sequence[int]) -> RegionScan:
@@ -208,7 +208,12 @@ def _scan_unmarked(passages: Sequence[Passage], starts: Sequence[int], first: in
     )
 
 
-def _legacy_regions(passages: Sequence[Passage], starts: Sequence[int]) -> RegionScan:
+def scan_by_headings(passages: Sequence[Passage], starts: Sequence[int]) -> RegionScan:
+    """Return the regions below every heading that sounds like todos, up to the next heading, whatever markers say.
+
+    Arguments as of `find_regions`.
+    Source: goal-documents 2.3, legacy.
+    """
     sections = [index for index, passage in enumerate(passages) if passage.section is not None]
     ends = [*sections[1:], len(passages)]
     regions, extents = [], []
