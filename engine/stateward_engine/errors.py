@@ -37,7 +37,7 @@ from typing import TYPE_CHECKING, ClassVar, Literal, TypeAlias
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-Fact: TypeAlias = "str | int | bool | list[str] | Mapping[str, str | int]"
+Fact: TypeAlias = "str | int | bool | list[str] | tuple[int, ...] | Mapping[str, str | int]"
 Outcome: TypeAlias = Literal["refused", "unknown"]
 
 

@@ -230,16 +230,18 @@ class RecordEdit(Operation):
     """Keep the receipt of a mutation that the document of an unpromoted goal has already.
 
     Attributes:
-        method: Which mutation it was.
-        request: Its members, as they identify it.
-        answer: What it is answered.
-        leases: The lease that it left of each todo that it changed one of.
+        edit: The mutation, as it was asked for.
+        answer: The members of its answer that are its own.
+        status: The word for its first run.
+        leases: What it changes of leases, as a merge patch by todo id.
+        held: The leases of those todos that it was decided on, `None` for a todo that had none.
     """
 
-    method: str
-    request: Mapping[str, Any]
-    answer: Mapping[str, Any]
+    edit: TodoOperation
+    answer: Members
+    status: Status
     leases: Mapping[str, Any] = field(default_factory=dict)
+    held: Mapping[str, Members | None] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -247,7 +249,7 @@ class BootstrapShadow(Operation):
     """Copy qualified records into a shadow; the document stays the authority.
 
     Attributes:
-        records: Native records by todo id.
+        records: Records by todo id. They are legacy ones: their place in the document orders them, and nothing else.
         source_sha256: Digest of the document that they were read from.
         declarations: Private validation declarations by todo id.
     """

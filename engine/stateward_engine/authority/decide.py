@@ -10,17 +10,40 @@ from stateward_engine.authority.archival import decide_archive
 from stateward_engine.authority.claims import decide_claim
 from stateward_engine.authority.completion import decide_complete
 from stateward_engine.authority.lease_operations import decide_acquire, decide_release, decide_renew, decide_transfer
-from stateward_engine.authority.operations import decide_operation
+from stateward_engine.authority.operations import Decision, decide_operation
+from stateward_engine.authority.promotion import decide_bootstrap, decide_promote, decide_rollback
 from stateward_engine.authority.refresh import decide_refresh
+from stateward_engine.authority.refusals import refused
 from stateward_engine.authority.registration import decide_configuration, decide_note, decide_registration
 from stateward_engine.authority.updates import decide_update
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from stateward_engine.authority.goal import Goal
     from stateward_engine.authority.operations import Decider
     from stateward_engine.state.transition import Repeat, Transition
     from stateward_engine.state.view import Basis
+
+
+def _decide_edit(goal: Goal, command: c.RecordEdit, now: str) -> Decision:
+    """Keep what a document has already; of a goal that was promoted meanwhile it is decided like any other mutation.
+
+    Raises:
+        Refused: `todo_lease_conflict`; the edit stands, and asking for it again goes on from there.
+    """
+    if goal.promoted:
+        return DECIDERS[type(command.edit)](goal, command.edit, now)
+    if taken := [todo_id for todo_id, lease in command.held.items() if goal.leases.get(todo_id) != lease]:
+        raise refused(
+            "todo_lease_conflict",
+            "the document is edited, and the lease was changed by another call meanwhile; ask again to see who has it",
+            member="lease",
+            todo_ids=taken,
+        )
+    leases = {"leases": command.leases} if command.leases else {}
+    return Decision(command.answer, {"authority": {"at": now}, **leases}, command.status)
+
 
 DECIDERS: Final[Mapping[type[c.Operation], Decider]] = {
     c.AddTodo: decide_add,
@@ -28,6 +51,10 @@ DECIDERS: Final[Mapping[type[c.Operation], Decider]] = {
     c.UpdateTodo: decide_update,
     c.CompleteTodo: decide_complete,
     c.ArchiveCompleted: decide_archive,
+    c.RecordEdit: _decide_edit,
+    c.BootstrapShadow: decide_bootstrap,
+    c.PromoteGoal: decide_promote,
+    c.RollbackShadow: decide_rollback,
     c.AcquireLease: decide_acquire,
     c.RenewLease: decide_renew,
     c.TransferLease: decide_transfer,

@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field, fields
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
+from stateward_engine.authority.commands import RecordEdit
 from stateward_engine.authority.goal import Goal, all_goals, find_goal, identity_of
 from stateward_engine.authority.refusals import refused
 from stateward_engine.goals.digests import value_sha256
@@ -63,21 +64,17 @@ def decide_operation(basis: Basis, command: Operation, at: str, decider: Decider
     Source: authority.md sections 1 and 6.
     """
     goal = find_goal(basis, command.goal_id)
-    request_sha256 = request_digest(command)
-    if kept := _kept(basis, goal, command, request_sha256):
-        return Repeat(_answer(goal, command, {**kept["answer"], "status": "replayed", "changed": False}, kept))
+    if replay := replayed(basis, goal, command):
+        return Repeat(replay)
     demand_revision(goal, command)
     now = goal.now(at)
     decision = decider(goal, command, now)
-    if command.dry_run:
-        return Repeat(_answer(goal, command, {**decision.answer, "status": "planned", "changed": False}))
-    if not decision.patch:
-        status = "no_change" if decision.status == "applied" else decision.status
-        return Repeat(_answer(goal, command, {**decision.answer, "status": status, "changed": False}))
+    if unstored := without_storing(goal, command, decision):
+        return Repeat(unstored)
     answer = {**decision.answer, "status": decision.status, "changed": True}
     receipt = {
-        "method": type(command).__name__,
-        "request_sha256": request_sha256,
+        "method": type(_asked(command)).__name__,
+        "request_sha256": request_digest(command),
         "cursor": goal.cursor + 1,
         "at": now,
         "answer": answer,
@@ -94,6 +91,29 @@ def decide_operation(basis: Basis, command: Operation, at: str, decider: Decider
         patches={identity_of(goal.goal_id): patch},
         goal=goal.goal_id,
     )
+
+
+def replayed(basis: Basis, goal: Goal, command: Operation) -> Members | None:
+    """Return what an operation was answered when it was run first, `None` before that.
+
+    Raises:
+        Refused: `coordination_operation_identity_mismatch`.
+        CorruptStore: The stream of a goal is damaged.
+    """
+    kept = _kept(basis, goal, command, request_digest(command))
+    if kept is None:
+        return None
+    return _answer(goal, command, {**kept["answer"], "status": "replayed", "changed": False}, kept)
+
+
+def without_storing(goal: Goal, command: Operation, decision: Decision) -> Members | None:
+    """Return what an operation is answered that leaves nothing behind, `None` for one that does."""
+    if command.dry_run:
+        return _answer(goal, command, {**decision.answer, "status": "planned", "changed": False})
+    if decision.patch:
+        return None
+    status = "no_change" if decision.status == "applied" else decision.status
+    return _answer(goal, command, {**decision.answer, "status": status, "changed": False})
 
 
 def demand_revision(goal: Goal, command: Operation) -> None:
@@ -115,8 +135,14 @@ def demand_revision(goal: Goal, command: Operation) -> None:
 
 def request_digest(command: Operation) -> str:
     """Return what tells one intent from another, however its call was spelled."""
-    names = [item.name for item in fields(command) if item.name not in _NOT_REQUEST]
-    return value_sha256({"method": type(command).__name__, **{name: _plain(getattr(command, name)) for name in names}})
+    asked = _asked(command)
+    names = [item.name for item in fields(asked) if item.name not in _NOT_REQUEST]
+    return value_sha256({"method": type(asked).__name__, **{name: _plain(getattr(asked, name)) for name in names}})
+
+
+def _asked(command: Operation) -> Operation:
+    """Return what was asked for; a kept edit is what its document was asked for, before promotion or after."""
+    return command.edit if isinstance(command, RecordEdit) else command
 
 
 def receipt_of(goal: Goal, operation_id: str, kept: Members) -> dict[str, Any]:

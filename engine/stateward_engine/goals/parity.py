@@ -59,8 +59,17 @@ def check_parity(heading: str, records: Sequence[Record], todos: Iterable[Todo])
             read = decode_todo(todo)
         except UnreadableField as fault:
             raise _mismatch(wanted["todo_id"], fault.field) from None
-        if canonical(wanted) != canonical(read):
-            raise _mismatch(wanted["todo_id"], _first_difference(wanted, read))
+        check_display(wanted, read)
+
+
+def check_display(wanted: dict[str, Any], read: dict[str, Any]) -> None:
+    """Refuse a row that does not read as what it was to show.
+
+    Raises:
+        RenderRejected: `parity_mismatch`, with the todo and the first field that differs.
+    """
+    if canonical(wanted) != canonical(read):
+        raise _mismatch(wanted["todo_id"], _first_difference(wanted, read))
 
 
 def _first_difference(wanted: dict[str, Any], read: dict[str, Any]) -> str:

@@ -23,9 +23,8 @@ from stateward_engine.goals.validation import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from stateward_engine.goals.todos import Todo
+    from stateward_engine.goals.validation import Declaration
     from stateward_engine.json_value import Json
 
 GENERATION_KEY: Final = "material_change_generation"
@@ -51,14 +50,14 @@ def decode_todo(todo: Todo) -> dict[str, Any]:
 
     Source: goal-documents 4.4.
     """
-    fields = {key: value for key, value in todo.fields.items() if key not in WITHOUT_MARKDOWN}
+    fields = {key: value for key, value in todo.fields.items() if key not in {*WITHOUT_MARKDOWN, *DECLARATION_KEYS}}
     if GENERATION_KEY in fields:
         fields[GENERATION_KEY] = _integer(GENERATION_KEY, fields[GENERATION_KEY])
-    declared: dict[str, str] = {key: fields.pop(key) for key in DECLARATION_KEYS if key in fields}
+    declaration = declaration_of(todo)
     return {
         **derived_fields(todo.full_text, fields.get("action_kind")),
         **fields,
-        **(_public_validation(declared) if declared else {}),
+        **(public_validation(declaration) if declaration else {}),
         "schema_version": LEGACY_SCHEMA,
         "todo_id": todo.todo_id,
         "role": todo.role,
@@ -92,22 +91,35 @@ def _integer(key: str, digits: str) -> int:
     return int(digits)
 
 
-def _public_validation(declared: Mapping[str, str]) -> dict[str, Json]:
-    """Return what everybody may know of a declaration.
+def declaration_of(todo: Todo) -> Declaration | None:
+    """Return the private validation declaration of a row, `None` when it has none.
+
+    Raises:
+        UnreadableField: It has one that is none.
 
     Source: goal-documents 4.5.
     """
-    given: dict[str, Json] = dict(declared)
-    if TIMEOUT in declared:
-        given[TIMEOUT] = _integer(TIMEOUT, declared[TIMEOUT])
-    if ARGUMENTS in declared:
+    given: dict[str, Json] = {key: todo.fields[key] for key in DECLARATION_KEYS if key in todo.fields}
+    if not given:
+        return None
+    if TIMEOUT in given:
+        given[TIMEOUT] = _integer(TIMEOUT, todo.fields[TIMEOUT])
+    if ARGUMENTS in given:
         try:
-            given[ARGUMENTS] = json.loads(declared[ARGUMENTS])
+            given[ARGUMENTS] = json.loads(todo.fields[ARGUMENTS])
         except (ValueError, RecursionError):
             raise UnreadableField(ARGUMENTS) from None
     declaration = complete_declaration(given)
     if declaration is None:
         raise UnreadableField(ARGUMENTS)
+    return declaration
+
+
+def public_validation(declaration: Declaration) -> dict[str, Json]:
+    """Return what everybody may know of a declaration.
+
+    Source: goal-documents 4.5.
+    """
     return {
         "completion_validation_required": True,
         "completion_validation_sha256": declaration_sha256(declaration),
