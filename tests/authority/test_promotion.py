@@ -208,7 +208,9 @@ def test_what_would_be_lost_or_guessed_is_refused_with_its_line(case: str) -> No
     """LX-012: an unknown field is refused, not dropped."""
     text, reason_code, line, field = UNQUALIFIED[case]
     report = report_on(text)
-    assert (reason_code, line, field) in {(found.reason_code, found.line, found.field) for found in report.refusals}
+    assert (reason_code, line, field) in {
+        (found["reason_code"], found["line"], found.get("field")) for found in report.refusals
+    }
     with pytest.raises(Refused) as caught:
         demand_qualified(report)
     assert caught.value.facts["reason_code"] == "authority_not_qualified"
@@ -218,7 +220,11 @@ def test_what_would_be_lost_or_guessed_is_refused_with_its_line(case: str) -> No
 def test_case_21_names_the_unknown_fields_and_their_todos() -> None:
     """Field case 21: the import is refused with the list of field names and todo ids."""
     report = qualify(read_bytes((CASES / "21-real-shape-unknown-metadata" / "input.md").read_bytes()))
-    unknown = {(found.field, found.todo_id) for found in report.refusals if found.reason_code == "unknown_metadata_key"}
+    unknown = {
+        (found["field"], found["todo_id"])
+        for found in report.refusals
+        if found["reason_code"] == "unknown_metadata_key"
+    }
     fields = {"required_role", "requires_acceptance", "acceptor_agent", "task_repositories"}
     assert {field for field, _ in unknown} == fields
     assert ("task_repositories", "todo_d13d20d71100") in unknown
@@ -227,7 +233,7 @@ def test_case_21_names_the_unknown_fields_and_their_todos() -> None:
 def test_case_24_rows_behind_narrative_keep_a_document_from_promotion() -> None:
     """Field case 24: a row that the renderer does not own, and the legacy readers do, would be left behind."""
     report = qualify(read_bytes((CASES / "24-render-keeps-following-narrative" / "input.md").read_bytes()))
-    assert "regions_read_differently" in {found.reason_code for found in report.refusals}
+    assert "regions_read_differently" in {found["reason_code"] for found in report.refusals}
 
 
 # -- laws ----------------------------------------------------------------------------------------------------------

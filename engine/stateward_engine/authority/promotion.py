@@ -11,7 +11,7 @@ from stateward_engine.authority.merging import changes
 from stateward_engine.authority.operations import Decision
 from stateward_engine.authority.refusals import refused
 from stateward_engine.authority.registration import demand_mode
-from stateward_engine.goals.qualification import Refusal
+from stateward_engine.goals.qualification import refusal
 
 if TYPE_CHECKING:
     from stateward_engine.authority.commands import BootstrapShadow, PromoteGoal, RollbackShadow
@@ -57,19 +57,19 @@ def decide_promote(goal: Goal, command: PromoteGoal, now: str) -> Decision:
     """
     _demand_unpromoted(goal)
     shadow = goal.plane("shadow")
-    for refusal in shadow_refusals(goal, command.source_sha256):
-        raise _unready(refusal.reason_code)
+    for reason in shadow_refusals(goal, command.source_sha256):
+        raise _unready(reason)
     demand_mode(goal, command.handoff_mode, now)
     records = shadow["records"]
+    mode = {"promoted": True, "handoff_mode": command.handoff_mode}
     patch = {
-        "authority": {"promoted": True, "handoff_mode": command.handoff_mode},
+        "authority": mode,
         "records": records,
         "declarations": shadow["declarations"],
         # They are the goal's own now.
         "shadow": {"state": PROMOTED, "records": None, "declarations": None, "at": now},
     }
-    answer = {**_answer(PROMOTED, command.source_sha256, len(records)), "handoff_mode": command.handoff_mode}
-    return Decision(answer, patch)
+    return Decision({**_answer(PROMOTED, command.source_sha256, len(records)), **mode}, patch)
 
 
 def decide_rollback(goal: Goal, _command: RollbackShadow, now: str) -> Decision:
@@ -90,8 +90,8 @@ def decide_rollback(goal: Goal, _command: RollbackShadow, now: str) -> Decision:
     return Decision(answer, {"shadow": {"state": QUARANTINED, "at": now}})
 
 
-def shadow_refusals(goal: Goal, source_sha256: str) -> list[Refusal]:
-    """Return what stands against promotion beside the document itself: the shadow is that of this very document.
+def shadow_refusals(goal: Goal, source_sha256: str) -> list[str]:
+    """Return what stands against promotion beside the document itself, as reason codes: the shadow has to be its own.
 
     Source: authority.md section 4.
     """
@@ -104,7 +104,7 @@ def shadow_refusals(goal: Goal, source_sha256: str) -> list[Refusal]:
         reason = "authority_shadow_source_changed"
     else:
         return []
-    return [Refusal(reason, None, None)]
+    return [reason]
 
 
 def qualification(goal: Goal, report: Report) -> dict[str, Any]:
@@ -116,25 +116,17 @@ def qualification(goal: Goal, report: Report) -> dict[str, Any]:
     Source: authority.md section 4.
     """
     _demand_unpromoted(goal)
-    refusals = [*report.refusals, *shadow_refusals(goal, report.source_sha256)]
+    refusals = [*report.refusals, *map(refusal, shadow_refusals(goal, report.source_sha256))]
     return {
         "schema_version": SHADOW_SCHEMA,
         "goal_id": goal.goal_id,
         "qualified": not refusals,
-        "refusals": told(refusals),
+        "refusals": refusals,
         "source_sha256": report.source_sha256,
         "shadow_sha256": goal.plane("shadow").get("source_sha256"),
         "shadow_state": goal.plane("shadow").get("state"),
         "todo_count": len(report.records),
     }
-
-
-def told(refusals: list[Refusal]) -> list[dict[str, Any]]:
-    """Return refusals as callers see them; the field is told where one is meant."""
-    return [
-        {name: value for name, value in refusal._asdict().items() if name != "field" or value is not None}
-        for refusal in refusals
-    ]
 
 
 def demand_qualified(report: Report) -> None:
@@ -145,14 +137,14 @@ def demand_qualified(report: Report) -> None:
     """
     if report.refusals:
         first = report.refusals[0]
+        place = "" if first["line"] is None else f" on line {first['line']}"
         raise refused(
             "authority_not_qualified",
-            f"the document does not qualify: {first.reason_code}"
-            f"{'' if first.line is None else f' on line {first.line}'}, {len(report.refusals)} in all; "
+            f"the document does not qualify: {first['reason_code']}{place}, {len(report.refusals)} in all; "
             "authority_shadow_qualify tells every one of them",
-            line=first.line,
-            todo_id=first.todo_id,
-            refusals=sorted({refusal.reason_code for refusal in report.refusals}),
+            line=first["line"],
+            todo_id=first["todo_id"],
+            refusals=sorted({str(found["reason_code"]) for found in report.refusals}),
         )
 
 

@@ -38,36 +38,37 @@ KEY: Final = re.compile(r"[a-z_][a-z0-9_]*(?=$|=)")
 REVISION: Final = "qualification"
 
 
-class Refusal(NamedTuple):
-    """One reason against promotion.
-
-    Attributes:
-        reason_code: Which rule is broken.
-        line: The line to look at, from 1; `None` when it is the document as a whole.
-        todo_id: The todo, or `None`.
-        field: The field of it, or `None`.
-    """
-
-    reason_code: str
-    line: int | None
-    todo_id: str | None
-    field: str | None = None
-
-
 class Report(NamedTuple):
     """What a document is worth as the source of records.
 
     Attributes:
-        refusals: The reasons against it, by line; none when it qualifies.
+        refusals: The reasons against it, by line; none when it qualifies. See `refusal`.
         records: Its todos as legacy records by id, archived ones included. Their index only orders.
         declarations: Private validation declarations by todo id, without what they leave open.
         source_sha256: Digest of the document.
     """
 
-    refusals: tuple[Refusal, ...]
+    refusals: tuple[Mapping[str, Any], ...]
     records: Mapping[str, Mapping[str, Any]]
     declarations: Mapping[str, Mapping[str, Any]]
     source_sha256: str
+
+
+def refusal(
+    reason_code: str, line: int | None = None, todo_id: str | None = None, field: str | None = None
+) -> dict[str, Any]:
+    """Return one reason against promotion.
+
+    Args:
+        reason_code: Which rule is broken.
+        line: The line to look at, from 1; `None` when it is the document as a whole.
+        todo_id: The todo, or `None`.
+        field: The field of it; a member only where one is meant.
+
+    Source: authority.md section 4.
+    """
+    told: dict[str, Any] = {"reason_code": reason_code, "line": line, "todo_id": todo_id}
+    return told if field is None else {**told, "field": field}
 
 
 def qualify(document: GoalDocument) -> Report:
@@ -77,11 +78,10 @@ def qualify(document: GoalDocument) -> Report:
     """
     source = text_sha256(document.text)
     if document.refusal is not None:
-        refusal = Refusal(document.refusal.kind, document.refusal.line, None)
-        return Report((refusal,), {}, {}, source)
+        return Report((refusal(document.refusal.kind, document.refusal.line),), {}, {}, source)
     records: dict[str, Mapping[str, Any]] = {}
     declarations: dict[str, Mapping[str, Any]] = {}
-    refusals = {*_problems(document), *_placement(document)}
+    refusals: set[_Found] = {*_problems(document), *_placement(document)}
     for todo in document.todos:
         try:
             records[todo.todo_id] = _record(todo)
@@ -94,8 +94,17 @@ def qualify(document: GoalDocument) -> Report:
         refusals |= {*_admission(document, todo, records[todo.todo_id], declarations)}
     if not refusals:
         refusals |= {*_rendering(document, records, declarations)}
-    ordered = sorted(refusals, key=lambda refusal: (refusal.line or 0, refusal.reason_code, refusal.field or ""))
-    return Report(tuple(ordered), records, declarations, source)
+    ordered = sorted(refusals, key=lambda found: (found.line or 0, found.reason_code, found.field or ""))
+    return Report(tuple(refusal(*found) for found in ordered), records, declarations, source)
+
+
+class _Found(NamedTuple):
+    """The arguments of a `refusal`; one that two rules find is told once."""
+
+    reason_code: str
+    line: int | None
+    todo_id: str | None
+    field: str | None = None
 
 
 def _record(todo: Todo) -> dict[str, Any]:
@@ -103,11 +112,11 @@ def _record(todo: Todo) -> dict[str, Any]:
     return {**decode_todo(todo), **{key: todo.fields[key] for key in WITHOUT_MARKDOWN & todo.fields.keys()}}
 
 
-def _refusal(document: GoalDocument, reason_code: str, todo: Todo, field: str | None = None) -> Refusal:
-    return Refusal(reason_code, document.lines.index_at(todo.span[0]) + 1, todo.todo_id, field)
+def _refusal(document: GoalDocument, reason_code: str, todo: Todo, field: str | None = None) -> _Found:
+    return _Found(reason_code, document.lines.index_at(todo.span[0]) + 1, todo.todo_id, field)
 
 
-def _problems(document: GoalDocument) -> Iterator[Refusal]:
+def _problems(document: GoalDocument) -> Iterator[_Found]:
     starts = [todo.extent[0] for todo in document.todos]
     for found in document.problems:
         if found.code in BLOCKING:
@@ -117,20 +126,20 @@ def _problems(document: GoalDocument) -> Iterator[Refusal]:
             # The span is that of a key, of a token or of a value.
             key = KEY.search(document.text, document.text.rfind(" ", 0, start) + 1, end) if todo else None
             named = key[0] if key and found.code in OF_ONE_KEY else None
-            yield Refusal(found.code, document.lines.index_at(start) + 1, todo.todo_id if todo else None, named)
+            yield _Found(found.code, document.lines.index_at(start) + 1, todo.todo_id if todo else None, named)
 
 
-def _placement(document: GoalDocument) -> Iterator[Refusal]:
+def _placement(document: GoalDocument) -> Iterator[_Found]:
     """Yield why sections could not be put into the document, and where readers disagree about what is in them."""
     found = survey(document.text)
     line_of = {document.lines.index_at(todo.span[0]): todo.todo_id for todo in document.todos}
     for fault in found.faults:
         # What editors are shown is told already.
         if fault.kind not in BLOCKING:
-            yield Refusal(fault.kind, fault.at + 1, line_of.get(fault.at))
+            yield _Found(fault.kind, fault.at + 1, line_of.get(fault.at))
     for reading in set(map(_reading, found.owned.todos)) ^ set(map(_reading, found.by_headings)):
         at = document.lines.index_at(reading[0])
-        yield Refusal("regions_read_differently", at + 1, line_of.get(at))
+        yield _Found("regions_read_differently", at + 1, line_of.get(at))
 
 
 def _reading(todo: Todo) -> tuple[int, int, str, str | None, int, str]:
@@ -140,7 +149,7 @@ def _reading(todo: Todo) -> tuple[int, int, str, str | None, int, str]:
 
 def _admission(
     document: GoalDocument, todo: Todo, record: Mapping[str, Any], declarations: Mapping[str, Mapping[str, Any]]
-) -> Iterator[Refusal]:
+) -> Iterator[_Found]:
     try:
         admit([record], declarations)
     except RenderRejected as fault:
@@ -149,9 +158,9 @@ def _admission(
 
 def _rendering(
     document: GoalDocument, records: Mapping[str, Any], declarations: Mapping[str, Mapping[str, Any]]
-) -> Iterator[Refusal]:
+) -> Iterator[_Found]:
     try:
         render(document.text, records.values(), REVISION, declarations)
     except RenderRejected as fault:
         todo = next((todo for todo in document.todos if todo.todo_id == fault.todo_id), None)
-        yield _refusal(document, fault.kind, todo, fault.field) if todo else Refusal(fault.kind, None, fault.todo_id)
+        yield _refusal(document, fault.kind, todo, fault.field) if todo else _Found(fault.kind, None, fault.todo_id)
