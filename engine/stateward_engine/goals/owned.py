@@ -15,7 +15,7 @@ from stateward_engine.goals.document import (
     refusal_at,
 )
 from stateward_engine.goals.lines import split_lines
-from stateward_engine.goals.regions import Fault, Region, scan_by_headings, scan_strictly
+from stateward_engine.goals.regions import FOREIGN_CONTENT, Fault, Region, scan_by_headings, scan_strictly
 from stateward_engine.goals.rereading import read_text
 from stateward_engine.goals.todo_codec import INDENT, TaskLine
 
@@ -54,11 +54,13 @@ class Survey(NamedTuple):
 
     Attributes:
         owned: Its regions and their rows.
+        damage: What is wrong with the regions themselves.
         faults: Why nothing can be rendered onto it, what counts most first.
         by_headings: The rows that the scan by headings alone finds.
     """
 
     owned: Owned
+    damage: tuple[Fault, ...]
     faults: tuple[Fault, ...]
     by_headings: tuple[Todo, ...]
 
@@ -76,15 +78,15 @@ def survey(text: str) -> Survey:
         tuple(todo for standing in place_rows(layout, regions) for todo in standing.todos())
         for regions in (scan, scan_by_headings(layout.passages, layout.starts))
     )
+    damage = (*(() if read.frontmatter.closed else (UNTERMINATED_FRONTMATTER,)), *scan.faults)
     faults = chain(
-        () if read.frontmatter.closed else (UNTERMINATED_FRONTMATTER,),
-        scan.faults,
+        damage,
         _conflicts(lines, readings),
         _nested(lines, readings, scan.regions),
         _unplaceable(scan.regions),
         _duplicates(lines, todos),
     )
-    return Survey(Owned(lines, scan.regions, todos), tuple(faults), by_headings)
+    return Survey(Owned(lines, scan.regions, todos), damage, tuple(faults), by_headings)
 
 
 def read_owned(text: str) -> Owned:
@@ -96,10 +98,23 @@ def read_owned(text: str) -> Owned:
 
     Source: goal-documents 4.3.
     """
-    owned, faults, _ = survey(text)
-    for fault in faults:
-        raise refusal_at(owned.lines, fault)
-    return owned
+    found = survey(text)
+    for fault in found.faults:
+        raise refusal_at(found.owned.lines, fault)
+    return found.owned
+
+
+def look_for_regions(text: str) -> tuple[Owned, set[int]]:
+    """Return what the renderer would own of a text, and the indices of lines that do not belong in its marked regions.
+
+    Raises:
+        UnsafeDocument: The document is damaged in any other way, so that nobody knows which lines are in a region.
+    """
+    owned, damage, _, _ = survey(text)
+    for fault in damage:
+        if fault.kind != FOREIGN_CONTENT:
+            raise refusal_at(owned.lines, fault)
+    return owned, {fault.at for fault in damage}
 
 
 def _conflicts(lines: Lines, readings: Sequence[Reading]) -> Iterator[Fault]:

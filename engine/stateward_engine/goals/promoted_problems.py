@@ -60,7 +60,7 @@ def display_problems(document: GoalDocument, head: Head, rendered: Mapping[tuple
     """
     lines = document.lines
     for region in document.regions:
-        at, lineage = _lineage(lines, region)
+        at, lineage = lineage_of(lines, region)
         if lineage is None:
             continue
         shown = lineage["revision"], lineage["digest"]
@@ -95,7 +95,7 @@ def lease_problems(document: GoalDocument, leases: Mapping[str, Lease]) -> Itera
             yield problem("expired_lease", message, span)
 
 
-def _lineage(lines: Lines, region: Region) -> tuple[int, re.Match[str] | None]:
+def lineage_of(lines: Lines, region: Region) -> tuple[int, re.Match[str] | None]:
     """Return the index of a region's lineage marker and what it says, `None` where there is none."""
     for at in range(region.body, region.body_end):
         if match := LINEAGE.fullmatch(lines.texts[at]):

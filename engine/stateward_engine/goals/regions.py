@@ -28,6 +28,8 @@ STRICT_HEADINGS: Final[dict[str, Role]] = {
     "project agent todo": "agent",
     "completed work archive": "archive",
 }
+# The kind of fault that a line in a marked region is which no renderer generates.
+FOREIGN_CONTENT: Final = "foreign_content_in_marked_region"
 # Looked for anywhere in a heading, the archive first: "Agent Todo Archive" is history.
 LEGACY_HEADINGS: Final[tuple[tuple[Role, tuple[str, ...]], ...]] = (
     (
@@ -181,7 +183,7 @@ def _scan_marked(passages: Sequence[Passage], starts: Sequence[int], first: int,
         end = index + 1
         faults += [_foreign(starts[index] + loose.line, role) for loose in passage.loose]
     # Where a region ends nowhere, nobody can say which lines are foreign to it.
-    faults = [fault for fault in faults if fault.kind != "foreign_content_in_marked_region"]
+    faults = [fault for fault in faults if fault.kind != FOREIGN_CONTENT]
     region = Region(role, heading, True, starts[first], body, starts[end], starts[end])
     return _Found(region, Extent(first, first + 1, end), [*faults, _unterminated(starts[first] + 1, role)], end)
 
@@ -253,4 +255,4 @@ def _unterminated(index: int, role: Role) -> Fault:
 
 def _foreign(index: int, role: Role) -> Fault:
     message = f"this line is no todo row, and the marked {role} region holds nothing else; move it below the end marker"
-    return Fault("foreign_content_in_marked_region", index, message)
+    return Fault(FOREIGN_CONTENT, index, message)

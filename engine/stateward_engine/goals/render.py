@@ -181,18 +181,22 @@ def _row(record: Record) -> tuple[str, str]:
 # -- placement -------------------------------------------------------------------------------------------------------
 
 
-def _placed(owned: Owned, sections: Mapping[Role, Section]) -> str:
-    """Return the document with each section in the place of its region, or else in the place that is due to it.
+def replacements(owned: Owned, sections: Mapping[Role, Section]) -> list[str]:
+    """Return what stands in the place of each region once the sections are rendered.
 
     Source: goal-documents 4.2 and 4.3.
     """
     newline = "\r\n" if "\r\n" in owned.lines.text else "\n"
+    return [
+        "".join(line + newline for role in place for line in sections[role].lines) for place in _places(owned, sections)
+    ]
+
+
+def _placed(owned: Owned, sections: Mapping[Role, Section]) -> str:
+    """Return the document with each section in the place of its region, or else in the place that is due to it."""
     first, *others = owned.narrative()
-    pieces = [first]
-    for place, narrative in zip(_places(owned, sections), others, strict=True):
-        pieces += [line + newline for role in place for line in sections[role].lines]
-        pieces.append(narrative)
-    return "".join(pieces)
+    pieces = zip(replacements(owned, sections), others, strict=True)
+    return "".join((first, *(piece for pair in pieces for piece in pair)))
 
 
 def _places(owned: Owned, sections: Mapping[Role, Section]) -> list[list[Role]]:
