@@ -156,9 +156,7 @@ class ReadBack:
 
 @dataclass(frozen=True, slots=True)
 class Confirm:
-    """Read the authority afresh and let it `confirm` this; answered by `Confirmed`."""
-
-    projection_readback: Mapping[str, object]
+    """Read the authority afresh and let it `confirm` the delivery's `projection_readback`; answered by `Confirmed`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -240,7 +238,7 @@ def advance(delivery: Delivery, event: Event) -> tuple[Delivery, Action]:
         case Published(changed):
             return delivery._replace(changed=delivery.changed or changed), ReadBack()
         case FoundAgain():
-            return delivery, Confirm(delivery.projection_readback())
+            return delivery, Confirm()
         case Confirmed(confirmation):
             return _judged(delivery, confirmation)
         case Failed(failure):

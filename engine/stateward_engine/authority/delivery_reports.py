@@ -74,7 +74,7 @@ def triggered(report: Mapping[str, Any], answer: Mapping[str, Any]) -> dict[str,
     return {**report, "trigger_provider_revision": answer["provider_revision"], "trigger_cursor": answer["cursor"]}
 
 
-_RETRY: Final[Mapping[str, bool]] = {"retryable": True, "retry_business_mutation": False}
+_RETRY: Final[dict[str, bool]] = {"retryable": True, "retry_business_mutation": False}
 
 
 def _rendered(goal: Goal, rendering: Rendering, *, recovered: bool) -> dict[str, Any]:
