@@ -15,6 +15,7 @@ from stateward_daemon.encoded import EncodedValues
 from stateward_daemon.lanes import Lanes
 from stateward_daemon.log import LOGGER_NAME
 from stateward_daemon.subscriptions import Subscriptions
+from stateward_daemon.unsaved import Unsaved
 from stateward_protocol import __version__
 from stateward_protocol.errors import WireError
 from stateward_protocol.methods import METHODS
@@ -141,6 +142,7 @@ class Host:
         subscriptions: Who is told of changes.
         encoded: The large values that were served last, ready to be sent.
         lanes: The jobs of goals that wait for the disk; in-process nothing waits.
+        unsaved: Which documents editors hold with unsaved changes.
     """
 
     store: Store
@@ -153,6 +155,7 @@ class Host:
     subscriptions: Subscriptions = field(default_factory=lambda: Subscriptions(_never))
     encoded: EncodedValues = field(default_factory=EncodedValues)
     lanes: Lanes = field(default_factory=lambda: Lanes(_nowhere))
+    unsaved: Unsaved = field(default_factory=Unsaved)
     documents: Documents = field(default_factory=Documents)
     callers: dict[int, Caller] = field(default_factory=dict)
     log: logging.Logger = field(default_factory=lambda: logging.getLogger(LOGGER_NAME))

@@ -1,0 +1,361 @@
+"""Delivering: what the authority has committed is put into the documents of promoted goals.
+
+The machine of `delivery` says what is to be done, here it is done: in a thread, and in the lane of the goal, so that
+nothing else of this process writes the document meanwhile. A commit never waits for it and never fails with it.
+Source: authority.md section 5, store.md section 5.
+"""
+
+from __future__ import annotations
+
+import logging
+from contextlib import suppress
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from stateward_daemon.documents import read_file
+from stateward_daemon.log import LOGGER_NAME
+from stateward_daemon.steps import OnLane
+from stateward_engine.authority import delivery as d
+from stateward_engine.authority import delivery_reports as reports
+from stateward_engine.authority.commands import NoteDelivery
+from stateward_engine.authority.delivery_failures import Failure, NotReplaceable, failure_of, outage_of
+from stateward_engine.authority.display import (
+    Snapshot,
+    recovery_document,
+    render_display,
+    section_digests,
+    section_edits,
+    state_of,
+    take_snapshot,
+)
+from stateward_engine.authority.goal import MARKDOWN_AUTHORITY
+from stateward_engine.authority.refusals import refused
+from stateward_engine.errors import EngineError, Refused, RequestError
+from stateward_engine.goals.lines import decode_document
+from stateward_engine.store.publish_file import create_file, publish_file
+from stateward_protocol.errors import WireError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from stateward_daemon.host import Host
+    from stateward_daemon.steps import Steps
+    from stateward_daemon.unsaved import Held
+    from stateward_engine.goals.render import Rendering
+    from stateward_engine.store.publish_file import Publication
+
+_LOGGER = logging.getLogger(LOGGER_NAME)
+
+
+# -- what handlers call ----------------------------------------------------------------------------------------------
+
+
+def settle(host: Host, answer: Mapping[str, Any]) -> Steps:
+    """Deliver what a mutation has committed; return its answer with `projection_delivery` and `projection_outbox`.
+
+    Nothing that goes wrong with the display makes it fail. Callers that wait together are served by one delivery.
+
+    Args:
+        host: Who serves the caller.
+        answer: Of the mutation. One of a dry run, or of a goal whose document is its authority, is returned as it is.
+    """
+    if answer["status"] == "planned" or answer["source_authority"] == MARKDOWN_AUTHORITY:
+        return answer
+    goal_id = answer["goal_id"]
+    try:
+        members = yield _step(host, goal_id)
+    except Exception as error:  # noqa: BLE001 - the mutation is committed, whatever broke
+        members = _members(reports.failed(goal_id, _failure(error)))
+    return {**answer, **members, "projection_outbox": reports.triggered(members["projection_outbox"], answer)}
+
+
+def project(host: Host, goal_id: str, provider_revision: str | None, *, execute: bool) -> Steps:
+    """Deliver the display of a goal because somebody asks for it; return the report.
+
+    Args:
+        host: Who serves the caller.
+        goal_id: The goal.
+        provider_revision: The one revision to show, which has to be the head; `None` for the latest.
+        execute: Whether to write; otherwise the report says what would be written.
+
+    Raises:
+        Refused: `goal_not_registered`, `goal_not_promoted`, `provider_revision_mismatch`; nothing was written.
+    """
+    if not execute:
+        return (yield OnLane(goal_id, partial(preview, host, goal_id, provider_revision)))
+    members = yield _step(host, goal_id, provider_revision)
+    return members["projection_outbox"]
+
+
+def deliver(host: Host, goal_id: str, *, pinned: str | None = None) -> dict[str, Any]:
+    """Deliver the display of a goal; a job for its lane. Return `projection_delivery` and `projection_outbox`.
+
+    Raises:
+        Refused: As for `project`.
+    """
+    return _members(Delivering(goal_id, means_of(host, goal_id)).run(pinned))
+
+
+def preview(host: Host, goal_id: str, pinned: str | None = None) -> dict[str, Any]:
+    """Return what a delivery would do. Nothing is written, and no confirmation asked for. It may wait for the disk.
+
+    Raises:
+        Refused: As for `project`.
+    """
+    return Delivering(goal_id, means_of(host, goal_id)).preview(pinned)
+
+
+def goal_status(host: Host, goal_id: str) -> dict[str, Any]:
+    """Return how a goal and its display stand. It may wait for the disk.
+
+    Raises:
+        Refused: `goal_not_registered`.
+        CorruptStore: A stream of the goal is damaged.
+
+    Source: authority.md section 2.
+    """
+    snapshot = take_snapshot(host.store.view, goal_id)
+    goal = snapshot.goal
+    try:
+        display = state_of(_read(Path(goal.path)), snapshot)
+    except NotReplaceable as unreadable:
+        display = {"state": "unsafe", "reason_code": unreadable.reason_code}
+    if display["state"] == "behind" and host.unsaved.holders(Path(goal.path)):
+        display = {"state": "buffer_dirty", "reason_code": "todo_projection_buffer_dirty"}
+    return {
+        "goal_id": goal_id,
+        "promoted": goal.promoted,
+        "handoff_mode": goal.handoff_mode,
+        "agents": goal.agents,
+        "provider_revision": goal.provider_revision,
+        "cursor": str(goal.cursor),
+        "source_authority": goal.source_authority,
+        "display": display,
+    }
+
+
+def settle_saved(host: Host, path: Path) -> None:
+    """Deliver what waited for unsaved changes in the document at `path`, some of which may have ended. On the loop."""
+    goal_id = host.unsaved.ended(path)
+    if goal_id is None or host.stopping:
+        return
+
+    def failed(error: Exception) -> None:
+        _LOGGER.warning("the display of %s stays as it is: %s", goal_id, _failure(error).message)
+
+    try:
+        host.lanes.run(_step(host, goal_id), lambda _: None, failed)
+    except EngineError as error:
+        failed(error)
+
+
+def _step(host: Host, goal_id: str, pinned: str | None = None) -> OnLane:
+    shared = ("deliver", goal_id) if pinned is None else None
+    return OnLane(goal_id, partial(deliver, host, goal_id, pinned=pinned), shared)
+
+
+def _members(report: dict[str, Any]) -> dict[str, Any]:
+    return {"projection_delivery": report["status"], "projection_outbox": report}
+
+
+# -- the driver ------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Means:
+    """What a delivery works with. Each can fail, and the tests let each.
+
+    Attributes:
+        snapshot: Reads the authority.
+        wait: Says who has unsaved changes in a document, and lets the delivery wait for them.
+        read: The bytes of a file, `None` where there is none.
+        render: Renders a snapshot onto the bytes of a document.
+        publish: Replaces a document.
+        create: Makes one.
+        confirm: The judgement of the authority.
+        note: Keeps what was delivered.
+    """
+
+    snapshot: Callable[[], Snapshot]
+    wait: Callable[[Path], list[Held]]
+    note: Callable[[NoteDelivery], object]
+    read: Callable[[Path], bytes | None]
+    render: Callable[[bytes, Snapshot], Rendering] = render_display
+    publish: Callable[[Path, Callable[[bytes], bytes]], Publication] = publish_file
+    create: Callable[[Path, bytes], Publication] = create_file
+    confirm: Callable[[Mapping[str, Any], str], d.Confirmation | None] = d.confirm
+
+
+def means_of(host: Host, goal_id: str) -> Means:
+    """Return the real means."""
+    return Means(
+        snapshot=lambda: take_snapshot(host.store.view, goal_id),
+        wait=lambda path: host.unsaved.wait(path, goal_id),
+        read=_read,
+        note=host.store.commit_now,
+    )
+
+
+class Delivering:
+    """One delivery: does what the machine says, and remembers what it has in hand."""
+
+    def __init__(self, goal_id: str, means: Means) -> None:
+        self._goal_id = goal_id
+        self._means = means
+        self._snapshot: Snapshot
+        # The document that `_rendering` was made from.
+        self._source: bytes
+        self._rendering: Rendering
+        # What was found in the file when it was read back last.
+        self._shown: NoteDelivery | None = None
+
+    def run(self, pinned: str | None = None) -> dict[str, Any]:
+        """Deliver, and return the report.
+
+        Raises:
+            Refused: As for `project`.
+        """
+        delivery, action = d.begin(pinned)
+        while not isinstance(action, d.Finish | d.Refuse):
+            delivery, action = d.advance(delivery, self._perform(delivery, action))
+        if isinstance(action, d.Refuse):
+            raise _moved_on(pinned, action.head)
+        self._note()
+        if isinstance(action.result, Failure):
+            return reports.failed(self._goal_id, action.result)
+        return reports.settled(self._snapshot.goal, self._rendering, delivery, action.result)
+
+    def preview(self, pinned: str | None = None) -> dict[str, Any]:
+        """Return what `run` would do first; a failed read of the authority is raised.
+
+        Raises:
+            Refused: As for `project`.
+        """
+        head = self._open()
+        if pinned not in (None, head):
+            raise _moved_on(pinned, head)
+        try:
+            there = self._render()
+        except Exception as error:  # noqa: BLE001 - what keeps it from being shown is the report
+            return {**reports.failed(self._goal_id, _failure(error)), "executed": False}
+        return reports.planned(self._snapshot.goal, self._rendering, recovered=not there)
+
+    def _perform(self, delivery: d.Delivery, action: d.Action) -> d.Event:
+        try:
+            return self._do(delivery, action)
+        except Exception as error:
+            if isinstance(action, d.Read) and isinstance(error, RequestError):
+                raise
+            return d.Failed(_failure(error, outage=isinstance(action, d.Read | d.Confirm)))
+
+    def _do(self, delivery: d.Delivery, action: d.Action) -> d.Event:
+        match action:
+            case d.Render():
+                there = self._render()
+                self._demand_saved()
+                return d.Rendered(there)
+            case d.Publish(create):
+                return d.Published(self._publish(create=create))
+            case d.ReadBack():
+                self._read_back()
+                return d.FoundAgain()
+            case d.Confirm():
+                # What is read here is what a next attempt shows: one read serves both.
+                self._snapshot = self._means.snapshot()
+                head = self._snapshot.goal.provider_revision
+                return d.Confirmed(self._means.confirm(delivery.projection_readback(), head))
+        return d.HeadRead(self._open())
+
+    @property
+    def _path(self) -> Path:
+        return Path(self._snapshot.goal.path)
+
+    def _open(self) -> str:
+        """Read the authority; return the head."""
+        self._snapshot = self._means.snapshot()
+        if not self._snapshot.goal.promoted:
+            raise refused(
+                "goal_not_promoted",
+                "the document of this goal is its authority; nothing is projected onto it before authority_promote",
+                member="goal_id",
+                got=self._goal_id,
+            )
+        return self._snapshot.goal.provider_revision
+
+    def _render(self) -> bool:
+        """Render what is held onto what stands in the file; return whether there is one."""
+        found = self._means.read(self._path)
+        self._source = recovery_document(self._goal_id).encode() if found is None else found
+        self._rendering = self._means.render(self._source, self._snapshot)
+        return found is not None
+
+    def _demand_saved(self) -> None:
+        """Refuse to write under an editor with unsaved changes; offer it the sections instead."""
+        holders = self._means.wait(self._path) if self._rendering.changed else []
+        for held in holders:
+            # In this order: a text that came in between is newer than its version, and the editor refuses the edits.
+            version, text = held.version, held.text
+            with suppress(EngineError, NotReplaceable):
+                held.offer(version, text, section_edits(text, self._snapshot))
+        if holders:
+            raise NotReplaceable(
+                "an editor has unsaved changes in the document; it is delivered when they are saved or closed",
+                "todo_projection_buffer_dirty",
+            )
+
+    def _publish(self, *, create: bool) -> bool:
+        """Put the rendering in place; return whether the file held other bytes before."""
+        if create:
+            return self._means.create(self._path, self._rendering.markdown.encode()).status == "created"
+        return self._means.publish(self._path, self._merged).status == "published"
+
+    def _merged(self, data: bytes) -> bytes:
+        """Return what the document becomes, decided on the bytes that are there at the last moment."""
+        if data != self._source:
+            self._source, self._rendering = data, self._means.render(data, self._snapshot)
+        self._demand_saved()
+        return self._rendering.markdown.encode()
+
+    def _read_back(self) -> None:
+        """Find the sections in the file that were rendered. Others may have changed the text around them meanwhile."""
+        found = self._means.read(self._path)
+        sections = section_digests(self._rendering.markdown)
+        if found is None or section_digests(decode_document(found)) != sections:
+            raise NotReplaceable(
+                "somebody changed the document again just after it was written", "todo_projection_target_unavailable"
+            )
+        self._shown = NoteDelivery(self._goal_id, self._rendering.provider_revision, sections)
+
+    def _note(self) -> None:
+        """Keep which sections stand in the document, so that an edit of them is seen later."""
+        if self._shown is not None:
+            # Without it they are compared with what the retained revisions render.
+            with suppress(EngineError):
+                self._means.note(self._shown)
+
+
+def _read(path: Path) -> bytes | None:
+    try:
+        return read_file(path)
+    except WireError as error:
+        if error.category == "missing_path":
+            return None
+        raise NotReplaceable(error.message, "todo_projection_target_unavailable") from error
+
+
+def _failure(error: Exception, *, outage: bool = False) -> Failure:
+    if not isinstance(error, EngineError | NotReplaceable | OSError):
+        _LOGGER.error("a delivery failed", exc_info=error)
+    return outage_of(error) if outage else failure_of(error)
+
+
+def _moved_on(pinned: str | None, head: str) -> Refused:
+    return refused(
+        "provider_revision_mismatch",
+        "the goal has moved on, and a pinned delivery shows its own revision or none; nothing was written",
+        member="provider_revision",
+        got=pinned,
+        wanted=head,
+    )
