@@ -13,14 +13,20 @@ from lsprotocol import types as lsp
 
 from stateward_daemon.lsp.pieces import Pieces
 from stateward_daemon.lsp.reading import Reading, text_digest
+from stateward_daemon.positions import LineIndex
 from stateward_engine.goals.document import read_document
 from stateward_engine.goals.lines import BYTE_ORDER_MARK
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable, Sequence
     from pathlib import Path
 
     from stateward_daemon.positions import Encoding
+    from stateward_daemon.unsaved import SectionEdit
+
+
+def _ask_nobody(_edits: lsp.ApplyWorkspaceEditParams) -> None:
+    """Stand in for a client that takes no edits."""
 
 
 @dataclass(slots=True)
@@ -34,6 +40,7 @@ class Buffer:
         version: The client's number for this text.
         text: The text.
         on_disk: Digest of the file when it was last compared; `None` when there was none.
+        ask: Asks the client to edit its text; from any thread.
         follows_file: The editor's text is that of an earlier file, so what is shown is about the file.
     """
 
@@ -43,9 +50,27 @@ class Buffer:
     version: int
     text: str
     on_disk: str | None
+    ask: Callable[[lsp.ApplyWorkspaceEditParams], None] = _ask_nobody
     follows_file: bool = False
     # With the text that it is of: a thread may finish one after the text has moved on.
     _read: tuple[str, Reading] | None = field(default=None, repr=False)
+
+    @property
+    def is_unsaved(self) -> bool:
+        """Whether the text has changes of its user that are in no file."""
+        return not self.follows_file and not self._is_text_of(self.on_disk)
+
+    def offer(self, version: int, text: str, edits: Sequence[SectionEdit]) -> None:
+        """Ask the client to make edits, if its text is still of that version. From any thread."""
+        index = LineIndex(text)
+
+        def position(offset: int) -> lsp.Position:
+            return lsp.Position(*index.position(offset, self.encoding))
+
+        document = lsp.OptionalVersionedTextDocumentIdentifier(self.uri, version)
+        changes = [lsp.TextEdit(lsp.Range(position(start), position(end)), text) for (start, end), text in edits]
+        edit = lsp.WorkspaceEdit(document_changes=[lsp.TextDocumentEdit(document, changes)])
+        self.ask(lsp.ApplyWorkspaceEditParams(edit, label="Show the todos as they are"))
 
     def edit(self, changes: Iterable[lsp.TextDocumentContentChangeEvent], version: int) -> None:
         """Take the client's edits, in order. From now on it shows its own text again."""

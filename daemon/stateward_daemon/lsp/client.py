@@ -29,6 +29,7 @@ class Client:
         encoding: What a character of a position is, both ways.
         pulls_diagnostics: It asks for diagnostics and can be told to ask again, so none are pushed: it would show both.
             A client that asks and cannot be told would never see what others save; it is pushed to like any other.
+        applies_edits: It makes edits that it is asked for, and refuses those of another version of its text.
         reports_files: It can be asked to report changes of files.
         shows_related: It takes places that belong to a diagnostic.
         shows_pages: It takes the address of a page that explains a diagnostic.
@@ -43,6 +44,7 @@ class Client:
     options: dict[str, Any] = field(default_factory=dict)
     encoding: Encoding = Encoding.UTF_16
     pulls_diagnostics: bool = False
+    applies_edits: bool = False
     reports_files: bool = False
     shows_related: bool = False
     shows_pages: bool = False
@@ -71,6 +73,7 @@ def read_client(params: dict[str, Any]) -> Client:
         encoding=choose_encoding(said("capabilities.general.positionEncodings")),
         pulls_diagnostics=isinstance(said("capabilities.textDocument.diagnostic"), dict)
         and can("workspace.diagnostics.refreshSupport"),
+        applies_edits=can("workspace.applyEdit") and can("workspace.workspaceEdit.documentChanges"),
         reports_files=can("workspace.didChangeWatchedFiles.dynamicRegistration"),
         shows_related=shows("relatedInformation"),
         shows_pages=shows("codeDescriptionSupport"),

@@ -7,12 +7,14 @@ reading a long document, the search through folders, the watching of files.
 from __future__ import annotations
 
 import asyncio
+from contextlib import suppress
 from enum import Enum, auto
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from lsprotocol import types as lsp
 
+from stateward_daemon.delivering import settle_saved
 from stateward_daemon.lsp.attach import attach
 from stateward_daemon.lsp.client import Client, read_client
 from stateward_daemon.lsp.diagnostics import diagnose
@@ -88,6 +90,7 @@ class LspSession:
         self.documents, self.watcher, self.log = host.documents, host.watcher, host.log
         self._caller = caller
         self._channel = channel
+        self._loop = asyncio.get_running_loop()
         self._outbox = Outbox(channel)
         # Under which URIs the client shows diagnostics that were pushed, and would show them until they are taken back.
         self._marked: set[str] = set()
@@ -133,12 +136,40 @@ class LspSession:
         self.phase = Phase.SHUT_DOWN
         self._outbox.close()
         self.folders.close()
-        for buffer in self.buffers.values():
-            self.watcher.discard(buffer.path)
-        self.buffers.clear()
+        for uri in list(self.buffers):
+            self.release(uri)
         self._wire.release()
 
     # -- called by features ------------------------------------------------------------------------------------------
+
+    def hold(self, buffer: Buffer) -> None:
+        """Keep what the client opened; what it has open under the same URI is replaced."""
+        unsaved = self._caller.host.unsaved
+        if before := self.buffers.get(buffer.uri):
+            unsaved.close(before.path, before)
+        self.buffers[buffer.uri] = buffer
+        unsaved.open(buffer.path, buffer)
+
+    def release(self, uri: str) -> bool:
+        """Forget what the client had open; return whether it had."""
+        buffer = self.buffers.pop(uri, None)
+        if buffer is None:
+            return False
+        self.watcher.discard(buffer.path)
+        self._caller.host.unsaved.close(buffer.path, buffer)
+        self.settle(buffer.path)
+        return True
+
+    def settle(self, path: Path) -> None:
+        """Let the display be delivered that waited for the client's changes of a document."""
+        settle_saved(self._caller.host, path)
+
+    def ask_for_edit(self, params: lsp.ApplyWorkspaceEditParams) -> None:
+        """Ask the client for an edit, if it takes any. From any thread."""
+        # At the end of a daemon there is no loop, and nobody to ask.
+        if self.client.applies_edits:
+            with suppress(RuntimeError):
+                self._loop.call_soon_threadsafe(self._ask_for_edit, params)
 
     def shown(self, uri: str) -> Reading | None:
         """Return what the client's diagnostics for `uri` are about: its own text, or else the file."""
@@ -212,6 +243,10 @@ class LspSession:
         self._channel.close()
 
     # -- inside ------------------------------------------------------------------------------------------------------
+
+    def _ask_for_edit(self, params: lsp.ApplyWorkspaceEditParams) -> None:
+        if self.phase is Phase.SERVING:
+            self.ask(lsp.WORKSPACE_APPLY_EDIT, params)
 
     def _admit(self, method: str, *, is_request: bool) -> None:
         """Check that the connection has come as far as the method needs.

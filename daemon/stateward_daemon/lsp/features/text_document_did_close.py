@@ -12,7 +12,5 @@ if TYPE_CHECKING:
 
 def handle(session: LspSession, params: lsp.DidCloseTextDocumentParams) -> None:
     """Forget the buffer. A document of a folder is shown as its file is; another one is not shown any more."""
-    buffer = session.buffers.pop(params.text_document.uri, None)
-    if buffer is not None:
-        session.watcher.discard(buffer.path)
-        session.push(buffer.uri)
+    if session.release(params.text_document.uri):
+        session.push(params.text_document.uri)

@@ -23,8 +23,7 @@ def handle(session: LspSession, params: lsp.DidOpenTextDocumentParams) -> None:
         # Watched before it is compared, so that no change falls between the two.
         session.watcher.add(path)
     on_disk = session.documents.digest(path)
-    session.buffers[document.uri] = Buffer(
-        document.uri, path, session.client.encoding, document.version, document.text, on_disk
-    )
+    encoding, ask = session.client.encoding, session.ask_for_edit
+    session.hold(Buffer(document.uri, path, encoding, document.version, document.text, on_disk, ask))
     session.folders.respell(path, document.uri)
     session.push(document.uri)

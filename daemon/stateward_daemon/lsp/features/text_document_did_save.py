@@ -11,7 +11,10 @@ if TYPE_CHECKING:
 
 
 def handle(session: LspSession, params: lsp.DidSaveTextDocumentParams) -> None:
-    """Take the file as it is now for what the buffer is compared with."""
+    """Take the file as it is now for what the buffer is compared with; what waited for that is delivered."""
     buffer = session.buffers.get(params.text_document.uri)
-    if buffer is not None and buffer.saved(session.documents.digest(buffer.path)):
+    if buffer is None:
+        return
+    if buffer.saved(session.documents.digest(buffer.path)):
         session.show(buffer.uri)
+    session.settle(buffer.path)
