@@ -148,18 +148,15 @@ class Exchange:
     def _go_on(
         self, identifier: RequestId | None, steps: Steps, resume: Callable[[], Step], *, first: bool = False
     ) -> None:
-        """Resume a handler and have its next step taken."""
+        """Resume a handler and have its next step taken; one that cannot be is told to the handler."""
         ticket = None
         try:
             step = resume()
-            if isinstance(step, OnLane):
-                self._host.lanes.run(
-                    step,
-                    lambda result: self._go_on(identifier, steps, partial(steps.send, result)),
-                    lambda error: self._go_on(identifier, steps, partial(steps.throw, error)),
-                )
-            else:
-                ticket = self._host.store.submit(step, partial(self._committed, identifier, steps))
+            try:
+                ticket = self._take(identifier, steps, step)
+            except Exception as error:  # noqa: BLE001 - what came before may have been committed
+                self._go_on(identifier, steps, partial(steps.throw, error))
+                return
         except StopIteration as end:
             self._finish(identifier, end.value)
         except Exception as error:  # noqa: BLE001 - the request is answered, whatever broke
@@ -170,6 +167,17 @@ class Exchange:
             if identifier is not None:
                 # What has happened cannot be taken back, and what follows from it should not.
                 self._unanswered[identifier] = ticket if first else None
+
+    def _take(self, identifier: RequestId | None, steps: Steps, step: Step) -> Ticket | None:
+        """Have one step of a handler taken, and the handler resumed then; return what takes it back, if anything."""
+        if isinstance(step, OnLane):
+            self._host.lanes.run(
+                step,
+                lambda result: self._go_on(identifier, steps, partial(steps.send, result)),
+                lambda error: self._go_on(identifier, steps, partial(steps.throw, error)),
+            )
+            return None
+        return self._host.store.submit(step, partial(self._committed, identifier, steps))
 
     def _committed(self, identifier: RequestId | None, steps: Steps, outcome: Outcome) -> None:
         """Give a handler what its command came to."""
