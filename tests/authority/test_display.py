@@ -61,6 +61,16 @@ class TestSafe:
         assert edited(before, ledger) == []
         assert edited(before.replace("- [ ] [P1]", "- [x] [P1]"), ledger) != []
 
+    def test_so_is_what_was_delivered_before(self, ledger: Ledger) -> None:
+        """An editor that had the file open for long saves the sections that it has."""
+        stale = shown(ledger)
+        for _ in range(5):
+            ledger.commit_now(NoteDelivery(GOAL, ledger.head, section_digests(shown(ledger))))
+            ledger.touch()
+            ledger.touch()
+
+        assert edited(stale, ledger) == []
+
     def test_how_lines_end_is_no_edit(self, ledger: Ledger) -> None:
         before = shown(ledger).replace("\n", "\r\n")
         assert edited_lines(before, ledger.snapshot()) == []

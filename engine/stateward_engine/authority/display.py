@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import replace
-from typing import TYPE_CHECKING, Final, Literal, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Final, Literal, NamedTuple, TypeAlias, cast
 
 from stateward_engine.authority.delivery_failures import NotReplaceable
 from stateward_engine.authority.goal import Goal, display_of, find_goal
@@ -25,7 +25,6 @@ from stateward_engine.goals.template import encode_frontmatter
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from stateward_engine.authority.goal import Members
     from stateward_engine.goals.lines import Span
     from stateward_engine.goals.regions import Region
     from stateward_engine.state.view import Basis
@@ -45,11 +44,11 @@ class Snapshot(NamedTuple):
 
     Attributes:
         goal: The goal, with all of its records.
-        delivered: Of each section that was delivered last, by role, the digest of its lines.
+        delivered: By role, the digests of its section as it was delivered last and, as far as that is kept, before.
     """
 
     goal: Goal
-    delivered: Mapping[str, str]
+    delivered: Mapping[str, set[str]]
 
 
 def take_snapshot(basis: Basis, goal_id: str) -> Snapshot:
@@ -59,9 +58,12 @@ def take_snapshot(basis: Basis, goal_id: str) -> Snapshot:
         Refused: `goal_not_registered`.
         CorruptStore: One of its streams is damaged.
     """
-    goal = find_goal(basis, goal_id)
-    sections: Members = basis.scope(display_of(goal_id)).planes.get("sections", {})  # type: ignore[assignment] # ours
-    return Snapshot(goal, sections)
+    goal, display = find_goal(basis, goal_id), basis.scope(display_of(goal_id))
+    delivered: dict[str, set[str]] = {}
+    for planes in (display.planes, *(change.before for change in display.changes)):
+        for role, digest in cast("Mapping[str, str]", planes.get("sections", {})).items():
+            delivered.setdefault(role, set()).add(digest)
+    return Snapshot(goal, delivered)
 
 
 def render_display(data: bytes, snapshot: Snapshot) -> Rendering:
@@ -156,8 +158,8 @@ def recovery_document(goal_id: str) -> str:
 def edited_lines(text: str, snapshot: Snapshot) -> list[int]:
     """Return the numbers (from 1) of lines in todo sections that are not what was rendered, none if all is safe.
 
-    A section is safe to replace when it is as it was delivered last, or as a retained revision renders it. One that
-    names no revision was never rendered: it is safe when every row has the id of a record and that record's text.
+    A section is safe to replace when it is as it was delivered, or as a retained revision renders it. One that names no
+    revision was never rendered: it is safe when every row has the id of a record and that record's text.
 
     Raises:
         UnsafeDocument: Nobody can say which lines belong to sections.
@@ -191,7 +193,7 @@ def _digest(lines: Sequence[str]) -> str:
 def _edited(owned: Owned, region: Region, snapshot: Snapshot) -> list[int]:
     """Return the indices of the lines of one section that keep it from being replaced."""
     found = _lines_of(owned, region)
-    if snapshot.delivered.get(region.role) == _digest(found):
+    if _digest(found) in snapshot.delivered.get(region.role, ()):
         return []
     at, lineage = lineage_of(owned.lines, region)
     unknown = _unknown_lines(owned, region, snapshot.goal)
