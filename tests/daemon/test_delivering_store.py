@@ -5,7 +5,9 @@ Rows LX-122, LX-124, LX-125.
 
 from __future__ import annotations
 
+import asyncio
 import threading
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -15,7 +17,9 @@ from authority.shown_goal import DOCUMENT, GOAL, GRIND, LENS
 from editor import save
 from stateward_daemon.delivering import deliver, goal_status
 from stateward_daemon.host import Host
+from stateward_daemon.lanes import Lanes
 from stateward_daemon.settings import Settings
+from stateward_daemon.steps import OnLane
 from stateward_engine.authority.commands import ConfigureGoal, PromoteGoal, RegisterGoal
 from stateward_engine.authority.decide import DECIDERS
 from stateward_engine.authority.display import section_digests, take_snapshot
@@ -24,6 +28,8 @@ from stateward_engine.state.commands import Configure
 from stateward_engine.store.store import open_store
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from stateward_engine.store.store import Store
 
 ROUNDS: Final = 8
@@ -77,6 +83,33 @@ def test_a_store_that_was_opened_to_read_is_delivered_from(
         promoted(store, path, monkeypatch)
     with open_store(tmp_path / "store", read_only=True) as store:
         assert deliver(host_on(store), GOAL)["projection_delivery"] == "delivered"
+
+
+async def test_a_lane_of_a_daemon_waits_for_the_writer_and_the_loop_does_not(
+    tmp_path: Path, path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """There the answers of the writer come by way of the loop, which a delivery in its thread must not hold up."""
+    loop = asyncio.get_running_loop()
+
+    def soon(call: Callable[[], None]) -> None:
+        loop.call_soon_threadsafe(call)
+
+    store = open_store(tmp_path / "store", deliver=soon)
+    try:
+        host = await asyncio.to_thread(promoted, store, path, monkeypatch)
+        answer = loop.create_future()
+        host.lanes = Lanes(partial(_in_thread, loop))
+        step = OnLane(GOAL, partial(deliver, host, GOAL))
+        host.lanes.run(step, answer.set_result, answer.set_exception)
+
+        assert (await answer)["projection_delivery"] == "delivered"
+        assert take_snapshot(store.view, GOAL).delivered
+    finally:
+        await asyncio.to_thread(store.close)
+
+
+def _in_thread(loop: asyncio.AbstractEventLoop, job: Any, done: Any, _failed: Any) -> None:
+    loop.run_in_executor(None, job).add_done_callback(lambda future: done(future.result()))
 
 
 def test_writers_and_an_editor_race_and_nothing_is_lost(
