@@ -89,7 +89,13 @@ def goal_list(view: View) -> GoalListResult:
     """Return the registered goals."""
     return GoalListResult(
         goals=[
-            GoalEntry(goal_id=goal.goal_id, path=goal.path, promoted=goal.promoted, handoff_mode=goal.handoff_mode)
+            GoalEntry(
+                goal_id=goal.goal_id,
+                path=goal.path,
+                promoted=goal.promoted,
+                handoff_mode=goal.handoff_mode,
+                provider_revision=goal.provider_revision,
+            )
             for goal in all_goals(view)
         ]
     )

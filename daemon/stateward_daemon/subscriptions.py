@@ -1,4 +1,4 @@
-"""Subscriptions: who is told that state changed, without any of it.
+"""Subscriptions: who is told that state or todos changed, without any of it.
 
 What has changed is found by comparing views, not kept in a queue: a client that is told late, because it does not read
 or because changes come fast, is told once of everything since. Source: protocol.md section 3.
@@ -7,29 +7,43 @@ or because changes come fast, is told once of everything since. Source: protocol
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, get_args
 
+from stateward_engine.authority.changed import changed_todos
+from stateward_engine.authority.goal import all_goals
 from stateward_engine.state.decide import revision_of
 from stateward_protocol.envelope import encode_call
-from stateward_protocol.notices import StateChanged
+from stateward_protocol.notices import Notice, StateChanged, TodosChanged, Topic
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Collection, Mapping
 
     from stateward_daemon.host import Caller
-    from stateward_engine.state.view import Identity, ScopeName, Selection, View
+    from stateward_engine.state.view import Identity, View
 
 # A first change is told at once. Those that follow it within this time are told together: a writer can make a thousand
 # changes in a second, and nobody reads a thousand times.
 PAUSE_S: Final = 0.05
 
 
+TOPICS: Final[tuple[Topic, ...]] = get_args(Topic)
+
+
 @dataclass(slots=True)
 class _Subscriber:
-    """A caller that wants to be told, and the scopes that changed since it was."""
+    """A caller that wants to be told, of what, and what changed since it was.
+
+    Attributes:
+        caller: Whom to tell.
+        topics: Of what.
+        scopes: Those that changed.
+        todos: The ids of those that changed, by goal.
+    """
 
     caller: Caller
-    pending: set[Identity] = field(default_factory=set)
+    topics: set[Topic] = field(default_factory=set)
+    scopes: set[Identity] = field(default_factory=set)
+    todos: dict[str, set[str]] = field(default_factory=dict)
 
 
 class Subscriptions:
@@ -44,15 +58,31 @@ class Subscriptions:
         """
         self._later = later
         self._subscribers: dict[int, _Subscriber] = {}
-        # The newest view that `pending` knows of.
+        # The newest view that the subscribers know of.
         self._seen: View | None = None
         self._newest: View | None = None
         self._pausing: Any = None
 
-    def add(self, caller: Caller) -> None:
-        """Tell `caller` of every change from now on."""
+    def add(self, caller: Caller, topics: Collection[Topic]) -> list[Topic]:
+        """Tell `caller` of every change of these topics from now on, too; return all that it is told of."""
         self._notice(caller.host.store.view)
-        self._subscribers.setdefault(caller.number, _Subscriber(caller))
+        subscriber = self._subscribers.setdefault(caller.number, _Subscriber(caller))
+        subscriber.topics.update(topics)
+        return _in_order(subscriber.topics)
+
+    def remove(self, caller: Caller, topics: Collection[Topic]) -> list[Topic]:
+        """Tell `caller` no more of these topics; return what it is still told of."""
+        subscriber = self._subscribers.get(caller.number)
+        if subscriber is None:
+            return []
+        subscriber.topics.difference_update(topics)
+        if "state" in topics:
+            subscriber.scopes.clear()
+        if "todos" in topics:
+            subscriber.todos.clear()
+        if not subscriber.topics:
+            self.discard(caller)
+        return _in_order(subscriber.topics)
 
     def discard(self, caller: Caller) -> None:
         """Tell `caller` no more."""
@@ -69,36 +99,36 @@ class Subscriptions:
                 self._tell(view)
 
     def _notice(self, view: View) -> None:
-        """Bring what is pending up to `view`."""
+        """Bring what the subscribers were not told up to `view`."""
         before, self._seen, self._newest = self._seen, view, view
         if before is None or before is view:
             return
+        wanted = any("todos" in subscriber.topics for subscriber in self._subscribers.values())
+        todos = changed_todos(before, view) if wanted else {}
         for subscriber in self._subscribers.values():
-            selection = subscriber.caller.bound().selection
-            for identity in map(selection.identity, selection.wanted):
-                # A fork moves no revision of the child that it begins; planes that changed are always others.
-                if view.scope(identity).planes is not before.scope(identity).planes:
-                    subscriber.pending.add(identity)
+            if "state" in subscriber.topics:
+                subscriber.scopes |= _changed_scopes(subscriber.caller, before, view)
+            if "todos" in subscriber.topics:
+                for goal_id, todo_ids in todos.items():
+                    subscriber.todos.setdefault(goal_id, set()).update(todo_ids)
 
     def _tell(self, view: View) -> None:
         self._notice(view)
-        # Many subscribers have the same selection: one body does for all of them.
-        bodies: dict[tuple[Selection, tuple[ScopeName, ...]], bytes] = {}
+        # Many subscribers are told the same: one body does for all of them.
+        bodies: dict[Any, bytes] = {}
         waiting = told = False
         for subscriber in self._subscribers.values():
-            caller, selection = subscriber.caller, subscriber.caller.bound().selection
-            scopes = tuple(scope for scope in selection.wanted if selection.identity(scope) in subscriber.pending)
-            if not scopes:
+            if not subscriber.scopes and not subscriber.todos:
                 continue
-            if caller.outlet.clogged:
+            if subscriber.caller.outlet.clogged:
                 waiting = True
                 continue
-            key = selection, scopes
-            if key not in bodies:
-                notice = StateChanged(scopes=list(scopes), revision=revision_of(view, selection))
-                bodies[key] = encode_call("state_changed", notice)
-            caller.outlet.send(bodies[key])
-            subscriber.pending.clear()
+            for key, notice in _notices(subscriber, view).items():
+                if key not in bodies:
+                    bodies[key] = encode_call(notice.method, notice)
+                subscriber.caller.outlet.send(bodies[key])
+            subscriber.scopes.clear()
+            subscriber.todos.clear()
             told = True
         if told or waiting:
             self._pausing = self._later(PAUSE_S, self._resume)
@@ -107,3 +137,33 @@ class Subscriptions:
         self._pausing = None
         if self._newest is not None:
             self._tell(self._newest)
+
+
+def _in_order(topics: Collection[Topic]) -> list[Topic]:
+    return [topic for topic in TOPICS if topic in topics]
+
+
+def _changed_scopes(caller: Caller, before: View, view: View) -> set[Identity]:
+    """Return which of the scopes that a caller works with changed between two views."""
+    selection = caller.bound().selection
+    # A fork moves no revision of the child that it begins; planes that changed are always others.
+    return {
+        identity
+        for identity in map(selection.identity, selection.wanted)
+        if view.scope(identity).planes is not before.scope(identity).planes
+    }
+
+
+def _notices(subscriber: _Subscriber, view: View) -> Mapping[Any, Notice]:
+    """Return what there is to tell, each by what tells it from others of the same view."""
+    selection = subscriber.caller.bound().selection
+    found: dict[Any, Notice] = {}
+    scopes = tuple(scope for scope in selection.wanted if selection.identity(scope) in subscriber.scopes)
+    if scopes:
+        found[selection, scopes] = StateChanged(scopes=list(scopes), revision=revision_of(view, selection))
+    # A goal that was given up meanwhile has nothing to tell.
+    for goal in all_goals(view) if subscriber.todos else ():
+        if ids := sorted(subscriber.todos.get(goal.goal_id, ())):
+            revision = goal.provider_revision
+            found[goal.goal_id, *ids] = TodosChanged(goal_id=goal.goal_id, provider_revision=revision, todo_ids=ids)
+    return found

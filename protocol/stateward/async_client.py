@@ -16,13 +16,14 @@ import msgspec
 
 from stateward import calls
 from stateward.async_connection import Connection
+from stateward.async_goal_calls import AsyncGoalCalls
 from stateward.calls import CLIENT_NAME
 from stateward.location import store_path
 from stateward.start import TIMEOUT_S, DaemonStart, check_start, open_transport
 from stateward.transport import NOTIFICATIONS_MAX
 from stateward_protocol import messages as m
 from stateward_protocol.errors import WireError
-from stateward_protocol.notices import StateChanged, SubscribeResult, Topic
+from stateward_protocol.notices import Notice, SubscribeResult, Topic
 from stateward_protocol.record_messages import GoalRenderResult
 from stateward_protocol.store_messages import CompactResult, ResetScopeResult
 
@@ -36,7 +37,7 @@ if TYPE_CHECKING:
 R = TypeVar("R")
 
 
-class AsyncClient:
+class AsyncClient(AsyncGoalCalls):
     """A connection that mends itself, as `Client` does, for one event loop.
 
     Errors are those of `Client`.
@@ -181,7 +182,7 @@ class AsyncClient:
         self._topics = answer.topics
         return answer
 
-    async def changes(self, timeout_s: float | None = None) -> AsyncIterator[StateChanged]:
+    async def changes(self, timeout_s: float | None = None) -> AsyncIterator[Notice]:
         """Yield each change that the daemon tells of, as it comes; see `Client.changes`."""
         while True:
             calls.check_open(closed=self._closed)
@@ -212,10 +213,10 @@ class AsyncClient:
     # -- the store --
 
     async def reset_scope(
-        self, scope: m.Owner, *, cwd: str | None = None, session: str | None = None
+        self, scope: m.StreamKind, *, cwd: str | None = None, session: str | None = None, goal_id: str | None = None
     ) -> ResetScopeResult:
-        """Give up all that a scope holds, damaged or not; it begins anew and empty."""
-        params = {"scope": scope, "cwd": cwd, "session": session}
+        """Give up all that a scope or a stream of a goal holds, damaged or not; it begins anew and empty."""
+        params = {"scope": scope, "cwd": cwd, "session": session, "goal_id": goal_id}
         return await self._perform("reset_scope", ResetScopeResult, params)
 
     async def compact(self) -> CompactResult:
@@ -329,9 +330,9 @@ class AsyncClient:
                 self.attached = calls.typed(result, m.AttachResult)
                 if self._topics:
                     await connection.call("subscribe", {"topics": self._topics}, self._timeout_s)
-                    found = await connection.call("state_status", {}, self._timeout_s)
-                    revision = calls.typed(found, m.StateStatusResult).revision
-                    self.notifications.append(calls.resumed(self.attached, revision))
+                for topic in self._topics:
+                    found = await connection.call(calls.resuming(topic), {}, self._timeout_s)
+                    self.notifications += calls.resumed(topic, self.attached, found)
         except BaseException:
             await connection.close()
             raise

@@ -11,15 +11,19 @@ import msgspec
 from stateward_protocol import __version__
 from stateward_protocol.envelope import Call
 from stateward_protocol.errors import WireError
+from stateward_protocol.goal_messages import GoalListResult
+from stateward_protocol.messages import StateStatusResult
 from stateward_protocol.methods import METHODS, PROTOCOL_VERSION, Kind
-from stateward_protocol.notices import StateChanged
+from stateward_protocol.notices import NOTICES, Notice, StateChanged, TodosChanged, Topic
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from stateward_protocol.messages import AttachResult, Mode, Owner
+    from stateward_protocol.operation_messages import OperationResult
 
 R = TypeVar("R")
+T = TypeVar("T", bound="OperationResult")
 
 CLIENT_NAME: Final = "stateward-python"
 # What the caller of an attach that fails for its protocol number can do about it.
@@ -48,6 +52,9 @@ def attach_params(
 
 
 _REPEATABLE: Final = frozenset({Kind.CONNECTION, Kind.READ, Kind.DOCUMENT})
+# Params by which the daemon knows a mutation again: sent twice, it happens once.
+_IDENTITIES: Final = {"patch_state": "idempotency_key"}
+_IDENTITY: Final = "operation_id"
 
 
 def new_idempotency_key() -> str:
@@ -56,14 +63,42 @@ def new_idempotency_key() -> str:
 
 
 @contextlib.contextmanager
-def naming_key(key: str) -> Iterator[None]:
-    """Let an error after which nobody knows what became of a mutation say the key that it can be repeated with."""
+def naming_key(key: str, name: str = "idempotency_key") -> Iterator[None]:
+    """Let an error after which nobody knows what became of a mutation say the key that it can be repeated with.
+
+    Args:
+        key: The key.
+        name: What the params call it.
+    """
     try:
         yield
     except WireError as error:
         if error.data.get("outcome") == "unknown" or is_lost(error):
-            error.data["idempotency_key"] = key
+            error.data[name] = key
         raise
+
+
+def identified(params: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the params of a mutation with an identity: the caller's, or a random one."""
+    return {**params, _IDENTITY: params.get(_IDENTITY) or new_idempotency_key()}
+
+
+def with_identity(answer: T, params: Mapping[str, Any]) -> T:
+    """Return an answer that says whether the caller himself chose the identity of the mutation."""
+    return msgspec.structs.replace(answer, operation_id_given=bool(params.get(_IDENTITY)))
+
+
+def lease_params(
+    goal_id: str, todo_id: str, owner: str, idempotency_key: str, expected_version: int | None
+) -> dict[str, Any]:
+    """Return what names a lease."""
+    return {
+        "goal_id": goal_id,
+        "todo_id": todo_id,
+        "owner": owner,
+        "idempotency_key": idempotency_key,
+        "expected_version": expected_version,
+    }
 
 
 def check_open(*, closed: bool) -> None:
@@ -89,17 +124,39 @@ def may_repeat(error: WireError, method: str, params: Mapping[str, Any]) -> bool
     """
     if not is_lost(error) or error.data.get("reason_code") == "timeout":
         return False
-    return METHODS[method].kind in _REPEATABLE or "idempotency_key" in params
+    return METHODS[method].kind in _REPEATABLE or _IDENTITIES.get(method, _IDENTITY) in params
 
 
-def resumed(attached: AttachResult, revision: str) -> Call:
-    """Return what a client that is connected anew tells itself: anything may have changed while it was not."""
-    return Call("state_changed", {"scopes": attached.wanted, "revision": revision}, None)
+def _all_scopes(attached: AttachResult, found: StateStatusResult) -> list[Notice]:
+    return [StateChanged(scopes=attached.wanted, revision=found.revision)]
 
 
-def change_of(told: Call) -> StateChanged | None:
+def _all_todos(_attached: AttachResult, found: GoalListResult) -> list[Notice]:
+    return [TodosChanged(goal_id=goal.goal_id, provider_revision=goal.provider_revision) for goal in found.goals]
+
+
+# Of each topic, the method that tells how things are, and what to make of its answer.
+_RESUMING: Final[dict[Topic, tuple[str, Any, Callable[[AttachResult, Any], list[Notice]]]]] = {
+    "state": ("state_status", StateStatusResult, _all_scopes),
+    "todos": ("goal_list", GoalListResult, _all_todos),
+}
+
+
+def resuming(topic: Topic) -> str:
+    """Return the method that a client which is connected anew asks about a topic, without params."""
+    return _RESUMING[topic][0]
+
+
+def resumed(topic: Topic, attached: AttachResult, answer: Any) -> list[Call]:  # noqa: ANN401 - any JSON value
+    """Return what such a client tells itself of the answer: anything may have changed while it was not connected."""
+    _, kind, notices = _RESUMING[topic]
+    return [Call(notice.method, msgspec.to_builtins(notice), None) for notice in notices(attached, typed(answer, kind))]
+
+
+def change_of(told: Call) -> Notice | None:
     """Return a notification as its struct; `None` for one that this client does not know."""
-    return typed(told.params, StateChanged) if told.method == "state_changed" else None
+    kind = NOTICES.get(told.method)
+    return None if kind is None else typed(told.params, kind)
 
 
 def typed(result: Any, kind: type[R]) -> R:  # noqa: ANN401 - any JSON value

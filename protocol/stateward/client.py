@@ -12,9 +12,10 @@ import msgspec
 
 from stateward import calls
 from stateward.calls import CLIENT_NAME
+from stateward.goal_calls import GoalCalls
 from stateward_protocol import messages as m
 from stateward_protocol.errors import WireError
-from stateward_protocol.notices import StateChanged, SubscribeResult, Topic
+from stateward_protocol.notices import Notice, SubscribeResult, Topic
 from stateward_protocol.record_messages import GoalRenderResult
 from stateward_protocol.store_messages import CompactResult, ResetScopeResult
 
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
 R = TypeVar("R")
 
 
-class Client:
+class Client(GoalCalls):
     """A connection that mends itself.
 
     It connects at the first call. When the connection is lost it connects again, starting a daemon where it may, and
@@ -145,7 +146,7 @@ class Client:
         self._topics = answer.topics
         return answer
 
-    def changes(self, timeout_s: float | None = None) -> Iterator[StateChanged]:
+    def changes(self, timeout_s: float | None = None) -> Iterator[Notice]:
         """Yield each change that the daemon tells of, as it comes, after `subscribe`.
 
         Several changes may be told as one. After a lost connection the next use connects anew and begins with a change
@@ -176,9 +177,11 @@ class Client:
 
     # -- the store --
 
-    def reset_scope(self, scope: m.Owner, *, cwd: str | None = None, session: str | None = None) -> ResetScopeResult:
-        """Give up all that a scope holds, damaged or not; it begins anew and empty."""
-        params = {"scope": scope, "cwd": cwd, "session": session}
+    def reset_scope(
+        self, scope: m.StreamKind, *, cwd: str | None = None, session: str | None = None, goal_id: str | None = None
+    ) -> ResetScopeResult:
+        """Give up all that a scope or a stream of a goal holds, damaged or not; it begins anew and empty."""
+        params = {"scope": scope, "cwd": cwd, "session": session, "goal_id": goal_id}
         return self._perform("reset_scope", ResetScopeResult, params)
 
     def compact(self) -> CompactResult:
@@ -285,8 +288,9 @@ class Client:
                     self.attached = calls.typed(transport.call("attach", self._attachment), m.AttachResult)
                     if self._topics:
                         transport.call("subscribe", {"topics": self._topics})
-                        status = calls.typed(transport.call("state_status", {}), m.StateStatusResult)
-                        transport.notifications.append(calls.resumed(self.attached, status.revision))
+                    for topic in self._topics:
+                        found = transport.call(calls.resuming(topic), {})
+                        transport.notifications += calls.resumed(topic, self.attached, found)
             except WireError:
                 # Kept, it would answer the next call as a connection that is bound to nothing.
                 transport.close()

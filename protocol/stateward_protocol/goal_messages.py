@@ -71,12 +71,13 @@ class GoalConfigureResult(Result, frozen=True):
 
 
 class GoalEntry(Result, frozen=True):
-    """One registered goal."""
+    """One registered goal, with what names its state."""
 
     goal_id: str
     path: str
     promoted: bool
     handoff_mode: HandoffMode
+    provider_revision: str
 
 
 class GoalListResult(Result, frozen=True):

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal, TypeAlias
+from typing import Annotated, ClassVar, Final, Literal, TypeAlias
 
 from msgspec import Meta
 
 from stateward_protocol.messages import Owner, Result, StrictParams
 
-Topic: TypeAlias = Literal["state"]
+Topic: TypeAlias = Literal["state", "todos"]
 
 
 class SubscribeParams(StrictParams, frozen=True):
-    """What to be told of. `state` is every change of a wanted scope, by whomever, this connection included."""
+    """What to be told of, by whomever, this connection included.
+
+    `state` is every change of a wanted scope, and `todos` every operation on a goal of the store.
+    """
 
     topics: Annotated[list[Topic], Meta(min_length=1)]
 
@@ -31,5 +34,24 @@ class StateChanged(Result, frozen=True):
     again, the next one tells of everything since.
     """
 
+    method: ClassVar = "state_changed"
+
     scopes: list[Owner]
     revision: str
+
+
+class TodosChanged(Result, frozen=True):
+    """The notification `todos_changed`: which todos of a goal changed since the last one, and its revision now.
+
+    A todo changes with its record, its claim and its lease. `todo_ids` is null where any may have changed.
+    """
+
+    method: ClassVar = "todos_changed"
+
+    goal_id: str
+    provider_revision: str
+    todo_ids: list[str] | None = None
+
+
+Notice: TypeAlias = StateChanged | TodosChanged
+NOTICES: Final[dict[str, type[Notice]]] = {kind.method: kind for kind in (StateChanged, TodosChanged)}

@@ -1,4 +1,4 @@
-"""`subscribe`: be told when state changes."""
+"""`subscribe`: be told of changes."""
 
 from __future__ import annotations
 
@@ -10,8 +10,7 @@ if TYPE_CHECKING:
     from stateward_daemon.host import Caller
 
 
-def handle(caller: Caller, _params: SubscribeParams) -> SubscribeResult:
+def handle(caller: Caller, params: SubscribeParams) -> SubscribeResult:
     """Tell this connection of every change from now on, until it unsubscribes or ends."""
     caller.selection()
-    caller.host.subscriptions.add(caller)
-    return SubscribeResult(topics=["state"])
+    return SubscribeResult(topics=caller.host.subscriptions.add(caller, params.topics))

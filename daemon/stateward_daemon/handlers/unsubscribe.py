@@ -10,7 +10,6 @@ if TYPE_CHECKING:
     from stateward_daemon.host import Caller
 
 
-def handle(caller: Caller, _params: SubscribeParams) -> SubscribeResult:
-    """End the subscription of this connection, if it has one."""
-    caller.host.subscriptions.discard(caller)
-    return SubscribeResult(topics=[])
+def handle(caller: Caller, params: SubscribeParams) -> SubscribeResult:
+    """Take the topics back from the subscription of this connection, if it has one."""
+    return SubscribeResult(topics=caller.host.subscriptions.remove(caller, params.topics))

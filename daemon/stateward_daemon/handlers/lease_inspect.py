@@ -1,0 +1,23 @@
+"""`lease_inspect`: who holds the lease of a todo, and whether it is in force."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from stateward_daemon.goal_documents import records_now
+from stateward_engine.authority.goal import find_goal
+from stateward_engine.authority.leases import inspect
+from stateward_engine.store.clock import utc_now
+
+if TYPE_CHECKING:
+    from stateward_daemon.host import Caller
+    from stateward_protocol.lease_messages import LeaseInspectParams
+
+
+def handle(caller: Caller, params: LeaseInspectParams) -> dict[str, Any]:
+    """Answer of a promoted goal from one revision, and never from its document. It grants nothing."""
+    goal = find_goal(caller.host.store.view, params.goal_id)
+    todos = {record["todo_id"]: record for record in records_now(caller.host, goal)}
+    todo = todos.get(params.todo_id)
+    found = inspect(goal, params.todo_id, goal.now(utc_now()), todo)
+    return {**found, "todo": todo} if goal.promoted else found

@@ -1,0 +1,20 @@
+"""`project_markdown`: the todos of a promoted goal, shown in its document."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING
+
+from stateward_daemon import delivering
+from stateward_daemon.steps import OnLane
+
+if TYPE_CHECKING:
+    from stateward_daemon.host import Caller
+    from stateward_daemon.steps import Steps
+    from stateward_protocol.todo_messages import ProjectMarkdownParams
+
+
+def handle(caller: Caller, params: ProjectMarkdownParams) -> Steps:
+    """Deliver, or tell what would be written; a revision that is given is pinned."""
+    run = delivering.execute if params.execute else delivering.preview
+    return (yield OnLane(params.goal_id, partial(run, caller.host, params.goal_id, params.provider_revision)))

@@ -1,0 +1,75 @@
+"""Params and results of the methods that move the authority of a goal's todos from its document into the ledger."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from stateward_protocol.goal_messages import HandoffMode  # noqa: TC001 - msgspec resolves it
+from stateward_protocol.messages import JsonValue, Result
+from stateward_protocol.operation_messages import OperationParams, OperationResult
+
+
+class GoalStatusResult(Result, frozen=True):
+    """Where the authority of a goal is and how its document stands to it.
+
+    `display` has a `state`: `current`, `behind` the ledger, `edited` by somebody, `missing`, `unsafe` to read, or
+    `buffer_dirty` in an editor; and, where they apply, `reason_code` and `lines`.
+    """
+
+    goal_id: str
+    path: str
+    promoted: bool
+    handoff_mode: HandoffMode
+    agents: list[str]
+    provider_revision: str
+    cursor: str
+    source_authority: str
+    display: dict[str, JsonValue]
+
+
+class ShadowBootstrapParams(OperationParams, frozen=True, kw_only=True):
+    """Which goal to prepare: its qualified todos are copied into a shadow, and the document stays the authority."""
+
+
+class ShadowBootstrapResult(OperationResult, frozen=True, kw_only=True):
+    """How many todos the shadow has, and the digest of the document that they were read from."""
+
+    todo_count: int
+    source_sha256: str
+
+
+class ShadowQualifyResult(Result, frozen=True):
+    """Whether the document could be promoted as it is now; `refusals` say what stands against it, each with its line.
+
+    Lines count from 1.
+    """
+
+    goal_id: str
+    qualified: bool
+    refusals: list[dict[str, JsonValue]]
+    todo_count: int
+    source_sha256: str | None
+
+
+class PromoteParams(OperationParams, frozen=True, kw_only=True):
+    """Which goal to promote, and how its todos are handed out from then on. There is no way back."""
+
+    handoff_mode: HandoffMode = "soft_claim"
+
+
+class PromoteResult(OperationResult, frozen=True, kw_only=True):
+    """How many todos the ledger has now."""
+
+    promoted: Literal[True]
+    handoff_mode: HandoffMode
+    todo_count: int
+
+
+class RollbackParams(OperationParams, frozen=True, kw_only=True):
+    """Of which goal to put the shadow aside, before promotion."""
+
+
+class RollbackResult(OperationResult, frozen=True, kw_only=True):
+    """The shadow is out of use; the document was the authority all the time."""
+
+    quarantined: bool
