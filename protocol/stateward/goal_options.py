@@ -74,14 +74,21 @@ class UpdatedFields(PlannedFields, total=False):
     """Fields of a todo to change."""
 
     text: str | None
+    capability_binding_ref: str | None
     explore_result_node_refs: Sequence[str] | None
-    evidence: str | None
-    reason: str | None
+    successor_todo_ids: Sequence[str] | None
+    resume_monitor_generation: int | None
+    replan_obligation_id: str | None
     last_checked_at: str | None
     result_hash: str | None
     consecutive_no_change: str | None
     material_change: str | None
+    material_change_generation: int | None
     max_no_change_before_replan: str | None
+    monitor_effect_id: str | None
+    evidence: str | None
+    reason: str | None
+    superseded_by: str | None
     handoff_note: Any
 
 

@@ -67,10 +67,12 @@ class LeaseReleaseParams(LeaseParams, frozen=True, kw_only=True):
 
 
 class LeaseResult(OperationResult, frozen=True, kw_only=True):
-    """The lease as it is now, `null` where there is none."""
+    """The lease as it is now, `null` where there is none; `idempotent` when it was so already."""
 
     todo_id: str
-    lease: Lease | None
+    action: str
+    lease: Lease | None = None
+    idempotent: bool = False
 
 
 class LeaseInspectParams(GoalParams, frozen=True):
@@ -82,18 +84,22 @@ class LeaseInspectParams(GoalParams, frozen=True):
 class LeaseInspectResult(Result, frozen=True):
     """The lease of a todo and whether it is in force: `active` means unexpired, with an owner who may still hold it.
 
-    `executor_constraint` says why an unexpired lease is not in force. `lease_path` names the store while the document
-    is the authority of the todos, and is null once the ledger is.
+    Where it is not, `reason` says why, and `since` when it ended; `executor_constraint` explains an unexpired one.
+    `lease_path` names the lease in the store while the document is the authority of the todos, and is null once the
+    ledger is.
     """
 
+    schema_version: str
     goal_id: str
     todo_id: str
     active: bool
     lease: Lease | None
+    lease_path: str | None
     handoff_mode: HandoffMode
     source_authority: str
-    lease_path: str | None
+    provider_revision: str
     legacy_fallback_used: bool
-    provider_revision: str | UnsetType = UNSET
     todo: Record | UnsetType | None = UNSET
-    executor_constraint: dict[str, JsonValue] | UnsetType | None = UNSET
+    reason: str | UnsetType = UNSET
+    since: str | UnsetType = UNSET
+    executor_constraint: dict[str, JsonValue] | UnsetType = UNSET

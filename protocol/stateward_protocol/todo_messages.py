@@ -111,14 +111,21 @@ class TodoUpdateParams(PlannedParams, frozen=True, kw_only=True):
 
     todo_id: TodoId
     text: TextField | UnsetType = UNSET
+    capability_binding_ref: TextField | UnsetType = UNSET
     explore_result_node_refs: NamesField | UnsetType = UNSET
-    evidence: TextField | UnsetType = UNSET
-    reason: TextField | UnsetType = UNSET
+    successor_todo_ids: NamesField | UnsetType = UNSET
+    resume_monitor_generation: CountField | UnsetType = UNSET
+    replan_obligation_id: TextField | UnsetType = UNSET
     last_checked_at: TextField | UnsetType = UNSET
     result_hash: TextField | UnsetType = UNSET
     consecutive_no_change: TextField | UnsetType = UNSET
     material_change: TextField | UnsetType = UNSET
+    material_change_generation: CountField | UnsetType = UNSET
     max_no_change_before_replan: TextField | UnsetType = UNSET
+    monitor_effect_id: TextField | UnsetType = UNSET
+    evidence: TextField | UnsetType = UNSET
+    reason: TextField | UnsetType = UNSET
+    superseded_by: TextField | UnsetType = UNSET
     handoff_note: JsonValue | UnsetType = UNSET
     clear: list[str] = field(default_factory=list)
     lease: LeaseProof | None = None

@@ -84,12 +84,12 @@ def _run(arguments: list[str]) -> int:
     try:
         return verb.load()(options)
     except WireError as error:
-        print_refusal(error, verb.name, as_json=as_json)
+        print_refusal(error, verb.name, as_json=as_json, says_ok=verb.says_ok)
         if error.category == "unwanted_owner" and getattr(options, "session", "") is None:
             note("note: no session was named; name one with --session ID, or STATEWARD_SESSION")
         return exit_of(error)
     except UsageFault as fault:
         if not as_json:
             raise
-        print_refusal(WireError(fault.category, str(fault)), verb.name, as_json=True)
+        print_refusal(WireError(fault.category, str(fault)), verb.name, as_json=True, says_ok=verb.says_ok)
         return EXIT_USAGE

@@ -10,6 +10,8 @@ from stateward_daemon.cli.parser import OWNERS
 if TYPE_CHECKING:
     from stateward_daemon.cli.parser import VerbParser
 
+TOPICS: Final = ("state", "todos")
+
 # Of `daemon run`: fields of `stateward_daemon.settings.Settings` with their units and meanings. The values are checked
 # there, so that an option and an environment variable take the same.
 DAEMON_SETTINGS: Final = {
@@ -76,12 +78,20 @@ def add_configure(parser: VerbParser) -> None:
 
 def add_reset_scope(parser: VerbParser) -> None:
     """Add the scope and whether to ask."""
-    parser.add_argument("scope", metavar="global|cwd|session", choices=OWNERS)
+    parser.add_argument("scope", metavar="global|cwd|session|goal|display", choices=(*OWNERS, "goal", "display"))
+    parser.add_argument("--goal-id", metavar="ID", help="Whose stream goal or display is.")
     parser.add_argument("--yes", action="store_true", help="Do not ask.")
 
 
 def add_watch(parser: VerbParser) -> None:
-    """Add when `watch` ends."""
+    """Add what is watched, and when that ends."""
+    parser.add_argument(
+        "--topics",
+        metavar="TOPICS",
+        type=_topics,
+        default=["state"],
+        help="Watch state, todos or both, separated by commas.  [default: state]",
+    )
     parser.add_argument(
         "--count", metavar="COUNT", type=_count_from_1, help="End after so many, 1 or more.  [default: never]"
     )
@@ -123,6 +133,7 @@ def add_goal_new(parser: VerbParser) -> None:
         default="Define the first bounded step.",
         help='Say what comes first.  [default: "Define the first bounded step."]',
     )
+    parser.add_argument("--register", action="store_true", help="Register it in the store as well, for its todos.")
 
 
 def add_goal_show(parser: VerbParser) -> None:
@@ -157,11 +168,16 @@ def add_daemon_run(parser: VerbParser) -> None:
 def add_daemon_logs(parser: VerbParser) -> None:
     """Add how much of the log is shown."""
     parser.add_argument(
-        "--lines", metavar="COUNT", type=_count, default=50, help="Show so many of the last lines.  [default: 50]"
+        "--lines", metavar="COUNT", type=count, default=50, help="Show so many of the last lines.  [default: 50]"
     )
 
 
-def _count(text: str) -> int:
+def count(text: str) -> int:
+    """Return a count as the command line takes it.
+
+    Raises:
+        ArgumentTypeError: It is none.
+    """
     # Not `int`, which takes signs, underscores and the digits of other scripts.
     if not (text.isascii() and text.isdigit()):
         raise argparse.ArgumentTypeError("a count is a whole number from 0")
@@ -169,10 +185,17 @@ def _count(text: str) -> int:
 
 
 def _count_from_1(text: str) -> int:
-    count = _count(text)
-    if not count:
+    counted = count(text)
+    if not counted:
         raise argparse.ArgumentTypeError("a count of changes is a whole number from 1")
-    return count
+    return counted
+
+
+def _topics(text: str) -> list[str]:
+    topics = text.split(",")
+    if not set(topics) <= set(TOPICS):
+        raise argparse.ArgumentTypeError(f"topics are {', '.join(TOPICS)}, separated by commas")
+    return topics
 
 
 def add_lsp(parser: VerbParser) -> None:

@@ -1,12 +1,15 @@
-"""`goal new`: a first goal document. It needs neither daemon nor store, and overwrites nothing."""
+"""`goal new`: a first goal document. It needs no daemon and no store unless they are to know it; overwrites nothing."""
 
 from __future__ import annotations
 
+import os
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from stateward_daemon.cli.goal_calls import call
 from stateward_daemon.cli.goal_files import create_file
+from stateward_daemon.cli.goal_store_verbs import registered
 from stateward_daemon.cli.patterns import is_directory
 from stateward_daemon.cli.printing import show, show_json
 from stateward_daemon.documents import GOAL_FILE_NAME
@@ -20,13 +23,16 @@ if TYPE_CHECKING:
 
 
 def new(options: Namespace) -> int:
-    """Create a document from the template."""
+    """Create a document from the template, and have the store know it where that is wanted."""
     path = Path(options.file)
     if is_directory(options.file):
         path /= GOAL_FILE_NAME
     for name in ("objective", "next_action"):
         if not encodable(getattr(options, name)):
             raise UsageFault(f"--{name.replace('_', '-')} is not UTF-8; check the locale and what quotes the text")
+    if options.register:
+        answer = call(options, "goal_new", path=os.path.abspath(path))  # noqa: PTH100 - sent as text
+        return registered(options, answer)
     now = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
     try:
         text = new_document(options.goal_id, options.objective, now, options.next_action)

@@ -41,7 +41,7 @@ class VerbParser(argparse.ArgumentParser):
         super().__init__(prog=f"stateward {name}", description=summary, allow_abbrev=False, add_help=False)
         self._example = example
         # For the verbs that have no such option.
-        self.set_defaults(json=False, format="text", embedded=False)
+        self.set_defaults(json=False, format="text", embedded=False, cwd=None, session=None, wanted=None)
         self.add_argument("--help", action="help", help="Show this text.")
 
     def error(self, message: str) -> NoReturn:
@@ -148,6 +148,11 @@ def add_state_options(parser: VerbParser) -> None:
     """Add whose state is meant, and where it is."""
     add_owner_options(parser)
     add_wanted_option(parser)
+    add_reach_options(parser)
+
+
+def add_reach_options(parser: VerbParser) -> None:
+    """Add where the store is, how it is reached, and the choice of output."""
     add_place_options(parser)
     parser.add_argument("--embedded", action="store_true", help="Work in this process, without a daemon.")
     add_json_option(parser)

@@ -121,10 +121,18 @@ def columns(text: str) -> int:
 # -- refusals --------------------------------------------------------------------------------------------------------
 
 
-def print_refusal(error: WireError, verb: str, *, as_json: bool) -> None:
-    """Print an error answer: as JSON on standard output, or for people on standard error."""
+def print_refusal(error: WireError, verb: str, *, as_json: bool, says_ok: bool = False) -> None:
+    """Print an error answer: as JSON on standard output, or for people on standard error.
+
+    Args:
+        error: The answer.
+        verb: The verb that got it.
+        as_json: Whether it is for a program.
+        says_ok: Whether the program looks for `ok` first.
+    """
     if as_json:
-        show_json({"error": {"category": error.category, "message": error.message, **error.data}})
+        told = {"error": {"category": error.category, "message": error.message, **error.data}}
+        show_json({"ok": False, "status": "failed", **told} if says_ok else told)
     else:
         note("\n".join(_refusal_lines(error, verb)))
 

@@ -27,7 +27,7 @@ def open_client(options: Namespace, *, start: Start = "auto", changes: bool = Fa
     """Return a client for the common options.
 
     Args:
-        options: As `add_state_options` gives them.
+        options: As `add_state_options` or `add_reach_options` gives them.
         start: `never` is for verbs that start no daemon; where none runs, they work in this process.
         changes: Whether the verb writes: others also read a store in a place that no daemon could write to.
         attach: Whether the verb is about the client's own state. Others also work where a scope of it is damaged.
@@ -63,7 +63,8 @@ def _unattached(options: Namespace, start: Start) -> Client:
 
 def _attached(options: Namespace, start: Start) -> Client:
     try:
-        directory = os.path.realpath(options.cwd)
+        # A verb about goals is about no directory.
+        directory = None if options.cwd is None else os.path.realpath(options.cwd)
     except OSError:
         raise UsageFault("the current directory is gone; change to another or name one with --cwd") from None
     return stateward.connect(

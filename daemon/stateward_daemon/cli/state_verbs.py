@@ -17,11 +17,13 @@ from stateward_daemon.cli.printing import extent, health_word, note, show, show_
 from stateward_daemon.cli.reach import open_client
 from stateward_daemon.exits import EXIT_OK, UsageFault
 from stateward_protocol.errors import WireError
+from stateward_protocol.notices import StateChanged
 
 if TYPE_CHECKING:
     from argparse import Namespace
 
     from stateward_protocol.messages import ChangedResult, PatchReceipt
+    from stateward_protocol.notices import Notice
 
 _INDENT: Final = 2
 _PRIVATE_FILE: Final = 0o600
@@ -121,19 +123,26 @@ def state_status(options: Namespace) -> int:
 def watch(options: Namespace) -> int:
     """Print a line for each change, as it comes."""
     with open_client(options) as client:
-        client.subscribe()
+        client.subscribe(options.topics)
         told = 0
         for told, change in enumerate(itertools.islice(client.changes(), options.count), start=1):  # noqa: B007
             if options.json:
                 show_json(msgspec.to_builtins(change))
             else:
-                show(f"{', '.join(change.scopes)} changed, revision {change.revision}")
+                show(_told(change))
             # Whoever reads this through a pipe waits for it.
             sys.stdout.flush()
         # Changes without end ended, or ended too soon.
         if told != options.count:
             raise WireError("store_unavailable", "changes are told by a daemon, and there is none here")
     return EXIT_OK
+
+
+def _told(change: Notice) -> str:
+    if isinstance(change, StateChanged):
+        return f"{', '.join(change.scopes)} changed, revision {change.revision}"
+    what = "any todo" if change.todo_ids is None else ", ".join(change.todo_ids)
+    return f"{what} of {change.goal_id} changed, revision {change.provider_revision}"
 
 
 def configure(options: Namespace) -> int:

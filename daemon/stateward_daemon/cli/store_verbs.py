@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, cast
 
 import msgspec
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from stateward import Client
     from stateward_engine.store.check import Report
-    from stateward_protocol.messages import Owner
+    from stateward_protocol.messages import Owner, StreamKind
 
 
 def check_store(options: Namespace) -> int:
@@ -86,12 +86,8 @@ def compact(options: Namespace) -> int:
 
 def reset_scope(options: Namespace) -> int:
     """Show what a scope holds, ask, and give it up."""
-    scope: Owner = options.scope
-    if scope == "session" and options.session is None:
-        raise UsageFault("which session? name it, as in: stateward reset-scope session --session s1")
-    named = {} if scope == "global" else {"cwd": os.path.realpath(options.cwd)}
-    if scope == "session":
-        named["session"] = options.session
+    scope: StreamKind = options.scope
+    named = _named(options)
     with _reached(options) as client:
         if not options.yes:
             show_table(_held(client, scope, named).items())
@@ -104,11 +100,32 @@ def reset_scope(options: Namespace) -> int:
     return EXIT_OK
 
 
-def _held(client: Client, scope: Owner, named: dict[str, Any]) -> dict[str, object]:
+def _named(options: Namespace) -> dict[str, str]:
+    """Return what names the stream, as the wire calls it.
+
+    Raises:
+        UsageFault: Something of it is missing.
+    """
+    needed = {"global": (), "cwd": ("cwd",), "session": ("cwd", "session")}.get(options.scope, ("goal_id",))
+    given = {"cwd": os.path.realpath(options.cwd), "session": options.session, "goal_id": options.goal_id}
+    for name, option in (("session", "--session s1"), ("goal_id", "--goal-id release-2.4")):
+        if name in needed and given[name] is None:
+            which = "session" if name == "session" else "goal"
+            raise UsageFault(f"which {which}? name it, as in: stateward reset-scope {options.scope} {option}")
+    return {name: given[name] for name in needed}
+
+
+def _held(client: Client, scope: StreamKind, named: dict[str, str]) -> dict[str, object]:
     """Return what would go: planes and how much they hold, or what is wrong with them."""
     try:
-        client.attach(wanted=[scope], **named)
+        if "goal_id" in named:
+            client.attach()
+            status = client.goal_status(named["goal_id"])
+            return {"path": status.path, "promoted": status.promoted, "revision": status.provider_revision}
+        client.attach(wanted=[cast("Owner", scope)], cwd=named.get("cwd"), session=named.get("session"))
     except WireError as error:
+        if error.data.get("reason_code") == "goal_not_registered":
+            return {scope: "empty"}
         if error.category != "corrupt_store":
             raise
         return {"damaged": error.data.get("file"), "reason": error.data.get("reason")}
@@ -119,18 +136,18 @@ def _held(client: Client, scope: Owner, named: dict[str, Any]) -> dict[str, obje
     return held or {scope: "empty"}
 
 
-def _ask(scope: Owner, named: dict[str, Any]) -> None:
+def _ask(scope: StreamKind, named: dict[str, str]) -> None:
     """Return once the user has typed the name of the scope.
 
     Raises:
         UsageFault: Something else, or nobody is there to type.
     """
-    cwd, session = named.get("cwd"), named.get("session")
-    note(f"All of this goes, with its history: {whose(scope, cwd, session)}.")
+    cwd, session, goal = named.get("cwd"), named.get("session"), named.get("goal_id")
+    note(f"All of this goes, with its history: {whose(scope, cwd, session, goal)}.")
     if not sys.stdin.isatty():
         from stateward_engine.state.view import Identity, reset_command  # noqa: PLC0415 - as in `checked`
 
-        command = reset_command(Identity(scope, cwd, session))
+        command = reset_command(Identity(scope, cwd, session, goal))
         raise UsageFault(f"nothing was changed; to give it up without being asked: {command} --yes")
     note(f"Type {scope} to go on:")
     if sys.stdin.readline().strip() != scope:
