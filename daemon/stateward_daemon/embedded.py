@@ -66,7 +66,11 @@ class EmbeddedTransport:
         if row is None:
             raise dispatch.unknown_method(method)
         try:
-            result = dispatch.prepare(self._caller, row, plain_params(params)).run()
+            prepared = dispatch.prepare(self._caller, row, plain_params(params))
+            if row.kind is Kind.GOAL:
+                # Its jobs commit as well.
+                self._store_for_writing()
+            result = prepared.run()
             if row.kind is Kind.GOAL:
                 result = self._perform(result)
             elif row.writes:
@@ -85,6 +89,7 @@ class EmbeddedTransport:
             try:
                 step = resume()
             except StopIteration as end:
+                self._tell()
                 result: Mapping[str, Any] = end.value
                 return result
             try:
@@ -94,8 +99,11 @@ class EmbeddedTransport:
 
     def _commit(self, command: Command) -> Mapping[str, Any]:
         receipt = self._store_for_writing().commit_now(command).receipt
-        self._caller.host.subscriptions.published(self._caller.host.store.view)
+        self._tell()
         return receipt
+
+    def _tell(self) -> None:
+        self._caller.host.subscriptions.published(self._caller.host.store.view)
 
     def send(self, body: bytes) -> None:
         """Keep what the caller is told unasked."""

@@ -1,4 +1,4 @@
-"""From the params of mutations of goals to the commands of the engine, a function each."""
+"""The one place that converts the messages about goals and what the engine has of them, a function each."""
 
 from __future__ import annotations
 
@@ -8,10 +8,16 @@ from typing import TYPE_CHECKING, Any, Final
 from msgspec import UNSET
 
 from stateward_engine.authority import commands as c
+from stateward_engine.authority.archival import operation_id_of
+from stateward_engine.authority.operations import receipt_of
 from stateward_engine.goals.validation import DECLARATION_KEYS
-from stateward_protocol.operation_messages import OperationParams
+from stateward_protocol.authority_messages import GoalStatusResult, ShadowQualifyResult
+from stateward_protocol.operation_messages import OperationParams, OperationReceipt
+from stateward_protocol.todo_messages import TodoReceiptResult
 
 if TYPE_CHECKING:
+    from stateward_engine.authority.goal import Goal
+    from stateward_engine.goals.qualification import Report
     from stateward_protocol import lease_messages as n
     from stateward_protocol import todo_messages as t
     from stateward_protocol.operation_messages import LeaseProof
@@ -76,6 +82,17 @@ def complete_todo(params: t.TodoCompleteParams) -> c.CompleteTodo:
     )
 
 
+def archive_completed(params: t.TodoArchiveParams, goal: Goal) -> c.ArchiveCompleted:
+    """Return the command of `todo_archive_completed`; without an identity it gets that of the call on this head."""
+    derived = (
+        {} if params.operation_id else {"operation_id": operation_id_of(goal, params.role, params.max_active_done)}
+    )
+    how = {"dry_run": params.dry_run or not params.execute}
+    return c.ArchiveCompleted(
+        **{**operation(params), **derived, **how}, role=params.role, max_active_done=params.max_active_done
+    )
+
+
 def acquire_lease(params: n.LeaseAcquireParams) -> c.AcquireLease:
     """Return the command of `lease_acquire`; what the caller thinks of other leases is not asked."""
     return c.AcquireLease(**_held(params, params.expected_version, params.ttl_seconds))
@@ -124,3 +141,43 @@ def _declaration(params: OperationParams) -> dict[str, Any] | None:
 def _given(params: OperationParams, names: tuple[str, ...] | list[str]) -> dict[str, Any]:
     members = {name: getattr(params, name) for name in names}
     return {name: value for name, value in members.items() if value is not UNSET}
+
+
+def receipt(goal: Goal, operation_id: str) -> TodoReceiptResult:
+    """Return what is kept of an operation."""
+    kept = goal.receipts.get(operation_id)
+    found = [] if kept is None else [OperationReceipt(**receipt_of(goal, operation_id, kept))]
+    return TodoReceiptResult(
+        status="found" if found else "missing",
+        goal_id=goal.goal_id,
+        operation_id=operation_id,
+        provider_revision=goal.provider_revision,
+        cursor=str(goal.cursor),
+        receipts=found,
+    )
+
+
+def status(goal: Goal, display: dict[str, Any]) -> GoalStatusResult:
+    """Return where the authority of a goal is, with the state of its display."""
+    return GoalStatusResult(
+        goal_id=goal.goal_id,
+        path=goal.path,
+        promoted=goal.promoted,
+        handoff_mode=goal.handoff_mode,
+        agents=goal.agents,
+        provider_revision=goal.provider_revision,
+        cursor=str(goal.cursor),
+        source_authority=goal.source_authority,
+        display=display,
+    )
+
+
+def qualification(goal_id: str, found: Report) -> ShadowQualifyResult:
+    """Return what stands against a promotion."""
+    return ShadowQualifyResult(
+        goal_id=goal_id,
+        qualified=not found.refusals,
+        refusals=list(found.refusals),
+        todo_count=len(found.records),
+        source_sha256=found.source_sha256,
+    )

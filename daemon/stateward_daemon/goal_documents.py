@@ -7,12 +7,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from stateward_daemon.documents import read_file, resolved
+from stateward_engine.authority.markdown_todos import records_of
 from stateward_engine.errors import InvalidRequest
 from stateward_engine.goals.document import read_bytes
 from stateward_engine.goals.narrative import registered_content
 from stateward_engine.store.publish_file import create_file
 
 if TYPE_CHECKING:
+    from stateward_daemon.host import Host
+    from stateward_engine.authority.goal import Goal, Members
     from stateward_engine.json_value import Json
 
 
@@ -50,3 +53,18 @@ def create_document(path: Path, text: str) -> dict[str, Json]:
     """
     create_file(path, text.encode())
     return registered_content(read_bytes(text.encode()))
+
+
+def records_now(host: Host, goal: Goal) -> list[Members]:
+    """Return all records of a goal from the one place that is their authority, archived ones included.
+
+    Raises:
+        WireError: The document of an unpromoted goal cannot be read.
+        UnsafeDocument: It cannot be read without guessing.
+    """
+    if goal.promoted:
+        return list(goal.records.values())
+    document = host.documents.read(Path(goal.path))
+    if document.refusal is not None:
+        raise document.refusal
+    return records_of(document)

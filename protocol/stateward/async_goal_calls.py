@@ -92,7 +92,7 @@ class AsyncGoalCalls:
         self,
         goal_id: str,
         *,
-        role: TodoRole | None = None,
+        role: t.Section | None = None,
         status: str | None = None,
         todo_id: str | None = None,
         agent_id: str | None = None,

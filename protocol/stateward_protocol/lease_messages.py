@@ -73,6 +73,7 @@ class LeaseResult(OperationResult, frozen=True, kw_only=True):
     action: str
     lease: Lease | None = None
     idempotent: bool = False
+    reason_code: str | UnsetType = UNSET
 
 
 class LeaseInspectParams(GoalParams, frozen=True):

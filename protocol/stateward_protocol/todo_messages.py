@@ -21,6 +21,7 @@ from stateward_protocol.operation_messages import (
     TodoRole,
 )
 
+Section: TypeAlias = Literal["user", "agent", "archive"]
 # What a field of a todo holds is checked by its contract, which refuses all or nothing and names what is wrong.
 TextField: TypeAlias = Annotated[Any, Meta(description="text")]
 FlagField: TypeAlias = Annotated[Any, Meta(description="true or false")]
@@ -99,7 +100,7 @@ class TodoClaimResult(OperationResult, frozen=True, kw_only=True):
     todo_id: str
     claimed_by: str
     handoff_mode: HandoffMode
-    lease: Lease | None
+    lease: Lease | None = None
     lease_changed: bool
     lease_idempotent: bool
     todo_changed: bool
@@ -164,10 +165,12 @@ class TodoCompleteResult(OperationResult, frozen=True, kw_only=True):
     """When the todo was completed (RFC 3339, UTC), how the goal goes on, and the receipt of it."""
 
     todo_id: str
+    todo: Record
     completed_at: str
     completion_continuation: Literal["active_goal", "successor", "no_followup"]
     completion_receipt_id: str
     generated_successors: list[Record] = field(default_factory=list)
+    lease: Lease | UnsetType = UNSET
 
 
 class TodoArchiveParams(OperationParams, frozen=True, kw_only=True):
@@ -191,13 +194,15 @@ class TodoArchiveResult(OperationResult, frozen=True, kw_only=True):
 
 
 class TodoListParams(GoalParams, frozen=True):
-    """Which todos: all of the goal, or those of a role, a status or an agent, at most `limit` of them.
+    """Which todos: the active ones of the goal, or those of a role, a status or an agent, at most `limit` of them.
+
+    The role `archive` lists what was archived.
 
     `ready` leaves those that can be worked on now: open, unclaimed or the agent's own, unblocked, and with nothing to
     wait for. `todo_id` reads one todo exactly.
     """
 
-    role: TodoRole | None = None
+    role: Section | None = None
     status: str | None = None
     todo_id: str | None = None
     agent_id: AgentId | None = None

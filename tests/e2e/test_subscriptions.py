@@ -13,6 +13,7 @@ import pytest
 
 import stateward
 from stateward_daemon.subscriptions import PAUSE_S
+from stateward_protocol.notices import StateChanged, TodosChanged
 from wire import PATIENCE_S, Daemon, Refused, Wire
 
 if TYPE_CHECKING:
@@ -86,7 +87,7 @@ def test_a_fork_is_told_to_who_waits_for_its_child(daemon: Daemon) -> None:
         assert told_until(wire, "G0/C0/S0") == [{"scopes": ["session"], "revision": "G0/C0/S0"}]
 
 
-@pytest.mark.parametrize("topics", [[], ["goals"], "state"], ids=str)
+@pytest.mark.parametrize("topics", [[], ["lunch"], "state"], ids=str)
 def test_unknown_topics_are_refused(daemon: Daemon, topics: Any) -> None:
     with daemon.agent() as wire, pytest.raises(Refused) as refused:
         wire.call("subscribe", {"topics": topics})
@@ -161,11 +162,10 @@ class TestClients:
             client.subscribe()
             assert list(client.changes(timeout_s=0.01)) == []
             patch(writer, "cwd")
-            change = next(client.changes(timeout_s=PATIENCE_S))
-            assert (change.scopes, change.revision) == (["cwd"], "G0/C1/S0")
+            assert next(client.changes(timeout_s=PATIENCE_S)) == StateChanged(scopes=["cwd"], revision="G0/C1/S0")
             # What comes with the answer of a call is kept.
             client.patch_state({"session": {"tactics": {"n": 1}}})
-            assert next(client.changes(timeout_s=PATIENCE_S)).scopes == ["session"]
+            assert next(client.changes(timeout_s=PATIENCE_S)) == StateChanged(scopes=["session"], revision="G0/C1/S1")
             client.unsubscribe()
             patch(writer, "cwd", 1)
             assert list(client.changes(timeout_s=0.01)) == []
@@ -180,11 +180,11 @@ class TestClients:
             daemon.start()
             with daemon.agent() as writer:
                 patch(writer, "cwd")
-            change = next(client.changes(timeout_s=PATIENCE_S))
-            assert (change.scopes, change.revision) == (["global", "cwd", "session"], "G0/C1/S0")
+            anything = StateChanged(scopes=["global", "cwd", "session"], revision="G0/C1/S0")
+            assert next(client.changes(timeout_s=PATIENCE_S)) == anything
             with daemon.agent() as writer:
                 patch(writer, "cwd", 1)
-            assert next(client.changes(timeout_s=PATIENCE_S)).revision == "G0/C2/S0"
+            assert next(client.changes(timeout_s=PATIENCE_S)) == StateChanged(scopes=["cwd"], revision="G0/C2/S0")
 
     async def test_the_asynchronous_client_iterates_while_it_calls(self, daemon: Daemon) -> None:
         async with stateward.AsyncClient.connect(daemon.cwd, "s1", store=daemon.store, start="never") as client:
@@ -193,21 +193,21 @@ class TestClients:
             changes = client.changes(timeout_s=PATIENCE_S)
             waiting = asyncio.ensure_future(anext(changes))
             await client.patch_state({"cwd": {"tactics": {"n": 1}}})
-            assert (await waiting).revision == "G0/C1/S0"
+            assert await waiting == StateChanged(scopes=["cwd"], revision="G0/C1/S0")
 
             daemon.kill()
             with pytest.raises(stateward.StatewardError):
                 await anext(changes)
             daemon.start()
-            change = await anext(client.changes(timeout_s=PATIENCE_S))
-            assert (change.scopes, change.revision) == (["global", "cwd", "session"], "G0/C1/S0")
+            anything = StateChanged(scopes=["global", "cwd", "session"], revision="G0/C1/S0")
+            assert await anext(client.changes(timeout_s=PATIENCE_S)) == anything
 
     def test_the_client_in_process_is_told_of_its_own(self, tmp_path: Path) -> None:
         with stateward.connect(tmp_path, "s1", store=tmp_path / "store", start="embedded") as client:
             client.subscribe()
             client.patch_state({"cwd": {"tactics": {"n": 1}}})
             client.patch_state({"cwd": {"tactics": {"n": 1}}})
-            assert [(change.scopes, change.revision) for change in client.changes()] == [(["cwd"], "G0/C1/S0")]
+            assert list(client.changes()) == [StateChanged(scopes=["cwd"], revision="G0/C1/S0")]
             client.unsubscribe()
             client.patch_state({"cwd": {"tactics": {"n": 2}}})
             assert list(client.changes()) == []
@@ -251,3 +251,85 @@ class TestCommandLine:
 
         assert done.returncode == 2
         assert "from 1" in done.stderr
+
+
+GOAL = """\
+---
+status: active
+---
+# Goal
+
+## Agent Todo
+"""
+
+
+class TestTodos:
+    """The topic `todos`: which todos of which goal changed, at which revision, and nothing of what is in them."""
+
+    @pytest.fixture(autouse=True)
+    def goal(self, daemon: Daemon) -> None:
+        """Register a goal with a document without todos."""
+        (daemon.cwd / "GOAL.md").write_text(GOAL, encoding="utf-8")
+        with daemon.agent() as wire:
+            wire.call("goal_register", {"goal_id": "g1", "path": str(daemon.cwd / "GOAL.md")})
+
+    def add(self, wire: Wire, operation_id: str) -> dict[str, Any]:
+        params = {"goal_id": "g1", "role": "agent", "text": "Secret", "operation_id": operation_id}
+        answer: dict[str, Any] = wire.call("todo_add", params)
+        return answer
+
+    def test_a_todo_is_told_by_its_id(self, daemon: Daemon) -> None:
+        """NX-04 of todos: an id and a revision, and no text."""
+        with daemon.agent() as wire, daemon.agent("s2") as silent:
+            assert wire.call("subscribe", {"topics": ["todos"]}) == {"ok": True, "topics": ["todos"]}
+            added = self.add(wire, "op-1")
+            told = wire.notifications.pop(0) if wire.notifications else wire.receive()
+
+            assert told["method"] == "todos_changed"
+            assert told["params"] == {
+                "goal_id": "g1",
+                "provider_revision": added["provider_revision"],
+                "todo_ids": [added["todo_id"]],
+            }
+            # A repeat changes nothing, and state is another topic.
+            self.add(wire, "op-1")
+            patch(wire, "cwd")
+            wire.call("ping")
+            assert wire.notifications == []
+            assert silent.notifications == []
+
+    def test_topics_come_and_go_one_by_one(self, daemon: Daemon) -> None:
+        with daemon.agent() as wire:
+            wire.call("subscribe", {"topics": ["todos"]})
+            assert wire.call("subscribe", {"topics": ["state"]})["topics"] == ["state", "todos"]
+            assert wire.call("unsubscribe", {"topics": ["todos"]})["topics"] == ["state"]
+            self.add(wire, "op-1")
+            patch(wire, "cwd")
+
+            assert told_until(wire, "G0/C1/S0") == [{"scopes": ["cwd"], "revision": "G0/C1/S0"}]
+            assert wire.call("unsubscribe", {"topics": ["state", "todos"]})["topics"] == []
+
+    def test_a_burst_is_told_in_a_few_and_names_all(self, daemon: Daemon) -> None:
+        with daemon.agent() as wire, daemon.agent("s2") as writer:
+            wire.call("subscribe", {"topics": ["todos"]})
+            added = {self.add(writer, f"op-{number}")["todo_id"] for number in range(20)}
+            told: list[str] = []
+            while set(told) != added:
+                message = wire.notifications.pop(0) if wire.notifications else wire.receive()
+                told += message["params"]["todo_ids"]
+
+            assert len(told) == len(added)
+
+    def test_a_client_that_was_cut_off_takes_it_that_anything_changed(self, daemon: Daemon) -> None:
+        with connect(daemon) as client:
+            client.subscribe(["todos"])
+            added = client.todo_add("g1", "agent", "One")
+            one = TodosChanged(goal_id="g1", provider_revision=added.provider_revision, todo_ids=[added.todo_id])
+            assert next(client.changes(timeout_s=PATIENCE_S)) == one
+            daemon.kill()
+            with pytest.raises(stateward.StatewardError):
+                next(client.changes(timeout_s=PATIENCE_S))
+            daemon.start()
+
+            anything = TodosChanged(goal_id="g1", provider_revision=added.provider_revision, todo_ids=None)
+            assert next(client.changes(timeout_s=PATIENCE_S)) == anything

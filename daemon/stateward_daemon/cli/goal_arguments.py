@@ -220,7 +220,12 @@ def _agents(text: str) -> list[str]:
 def add_todo_list(parser: VerbParser) -> None:
     """Add which todos to list."""
     parser.add_argument("--todo-id", "--todo", metavar="ID", help="Read this one exactly, with its whole text.")
-    parser.add_argument("--role", metavar="user|agent", choices=ROLES, help="Those of the user or of the agents.")
+    parser.add_argument(
+        "--role",
+        metavar="user|agent|archive",
+        choices=(*ROLES, "archive"),
+        help="Those of the user, of the agents, or of the archive.",
+    )
     parser.add_argument("--status", metavar="STATUS", help="Those of a status.")
     parser.add_argument("--agent-id", "--agent", metavar="AGENT", help="For whom they are listed.")
     parser.add_argument("--ready", action="store_true", default=None, help="Those that can be worked on now.")

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 # The whole text has them.
-_SHOWN_WHOLE: Final = frozenset({"text", "title"})
+_SHOWN_WHOLE: Final = frozenset({"text", "text_length", "text_truncated", "title"})
 
 
 def list_todos(options: Namespace) -> int:
