@@ -11,7 +11,7 @@ from stateward_engine.authority import commands as c
 from stateward_engine.authority.archival import operation_id_of
 from stateward_engine.authority.operations import receipt_of
 from stateward_engine.goals.validation import DECLARATION_KEYS
-from stateward_protocol.authority_messages import GoalStatusResult, ShadowQualifyResult
+from stateward_protocol.authority_messages import ShadowQualifyResult
 from stateward_protocol.operation_messages import OperationParams, OperationReceipt
 from stateward_protocol.todo_messages import TodoReceiptResult
 
@@ -154,21 +154,6 @@ def receipt(goal: Goal, operation_id: str) -> TodoReceiptResult:
         provider_revision=goal.provider_revision,
         cursor=str(goal.cursor),
         receipts=found,
-    )
-
-
-def status(goal: Goal, display: dict[str, Any]) -> GoalStatusResult:
-    """Return where the authority of a goal is, with the state of its display."""
-    return GoalStatusResult(
-        goal_id=goal.goal_id,
-        path=goal.path,
-        promoted=goal.promoted,
-        handoff_mode=goal.handoff_mode,
-        agents=goal.agents,
-        provider_revision=goal.provider_revision,
-        cursor=str(goal.cursor),
-        source_authority=goal.source_authority,
-        display=display,
     )
 
 

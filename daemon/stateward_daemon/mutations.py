@@ -10,7 +10,7 @@ from stateward_daemon import delivering
 from stateward_daemon.editing import edit
 from stateward_daemon.goal_documents import records_now
 from stateward_daemon.steps import OnLane
-from stateward_engine.authority.commands import ReleaseLease
+from stateward_engine.authority.commands import RecordEdit, ReleaseLease
 from stateward_engine.authority.goal import find_goal
 
 if TYPE_CHECKING:
@@ -26,10 +26,10 @@ def perform(host: Host, command: TodoOperation) -> Steps:
         EngineError: It is refused.
     """
     if not find_goal(host.store.view, command.goal_id).promoted:
-        record = yield OnLane(command.goal_id, partial(edit, host, command))
-        # Without one, the goal was promoted while this waited.
-        if record is not None:
-            return (yield record)
+        edited = yield OnLane(command.goal_id, partial(edit, host, command))
+        # Without an edit, the goal was promoted while this waited.
+        if edited is not None:
+            return (yield edited) if isinstance(edited, RecordEdit) else edited
     answer = yield command
     return (yield from delivering.settle(host, answer))
 

@@ -39,7 +39,7 @@ class AsyncGoalCalls:
     async def _mutate(self, method: str, result: type[T], params: Mapping[str, Any]) -> T:
         """Perform a mutation that can be repeated, as its identity says."""
         sent = calls.identified(params)
-        with calls.naming_key("operation_id", sent["operation_id"]):
+        with calls.naming_key(sent["operation_id"], "operation_id"):
             answer = await self._perform(method, result, sent)
         return calls.with_identity(answer, params)
 

@@ -66,6 +66,23 @@ def once(first: list[Message] | None, then: Callable[[Message], list[Message]]) 
     return lambda message: rest.pop() if rest else then(message)  # type: ignore[return-value] # None is never popped
 
 
+def added(operation_id: str) -> Message:
+    """Return what `todo_add` is answered."""
+    return {
+        "status": "applied",
+        "changed": True,
+        "goal_id": "g1",
+        "operation_id": operation_id,
+        "operation_id_given": True,
+        "provider_revision": "file:s:1",
+        "cursor": "1",
+        "source_authority": "file_v0",
+        "todo": {},
+        "todo_id": "todo_one",
+        "added": True,
+    }
+
+
 def value_one(message: Message) -> list[Message]:
     return result(message, {"value": 1})
 
@@ -314,9 +331,41 @@ class TestRepeating:
 
         assert sent(stand_in, "patch_state")[0]["idempotency_key"] == "mine"
 
+    def test_a_mutation_of_a_goal_is_repeated_with_its_identity(self, serve: Any, connect: Any) -> None:
+        """The daemon knows it again; that the identity was our own idea stays known."""
+        stand_in = serve(once(HANG_UP, lambda message: result(message, added(message["params"]["operation_id"]))))
+        with connect() as client:
+            first = client.todo_add("g1", "agent", "One", priority="P0")
+            second = client.todo_add("g1", "agent", "One", operation_id="mine")
+
+        sent_first, repeated, sent_second = sent(stand_in, "todo_add")
+        assert sent_first == repeated == {**sent_first, "priority": "P0", "operation_id": first.operation_id}
+        assert sent_second["operation_id"] == second.operation_id == "mine"
+        assert (first.operation_id_given, second.operation_id_given) == (False, True)
+
+    async def test_a_mutation_of_a_goal_that_may_have_happened_tells_its_identity(
+        self, serve: Any, connect: Any, connect_async: Any
+    ) -> None:
+        stand_in = serve(lambda _: HANG_UP)
+        with connect() as client, pytest.raises(StatewardError) as lost:
+            client.lease_acquire("g1", "todo_one", "ada", "key-1")
+        waiting = await connect_async()
+        with pytest.raises(StatewardError) as lost_too:
+            await waiting.lease_acquire("g1", "todo_one", "ada", "key-1")
+        await waiting.close()
+
+        ids = [params["operation_id"] for params in sent(stand_in, "lease_acquire")]
+        assert ids == [key for error in (lost, lost_too) for key in [error.value.data["operation_id"]] * 2]
+
     @pytest.mark.parametrize(
         ("method", "params"),
-        [("configure", {"history_limit": 3}), ("import_state", {"scopes": {}}), ("shutdown_daemon", {})],
+        [
+            ("configure", {"history_limit": 3}),
+            ("import_state", {"scopes": {}}),
+            ("shutdown_daemon", {}),
+            ("goal_new", {"goal_id": "g1", "path": "/g", "objective": "o"}),
+            ("todo_archive_completed", {"goal_id": "g1", "execute": True}),
+        ],
     )
     def test_what_could_be_done_twice_is_not_repeated(self, serve: Any, connect: Any, method: str, params: Any) -> None:
         stand_in = serve(lambda _: HANG_UP)

@@ -59,11 +59,27 @@ class VerbParser(argparse.ArgumentParser):
 
         width = terminal_width()
         summary = textwrap.fill(self.description or "", width, initial_indent="  ", subsequent_indent="  ")
-        lines = [self.format_usage(), summary, "", "  Example:", "", f"      {self._example}", "", "Options:"]
+        lines = [self.format_usage(), summary, "", "  Example:", "", *_typed(self._example, width), "", "Options:"]
         for action in self._actions:
             if action.option_strings:
                 lines += described(_invocation(action), str(action.help), width)
         return "\n".join(lines) + "\n"
+
+
+def _typed(command: str, width: int) -> Iterator[str]:
+    r"""Yield the lines of a command as a shell takes them, broken before an option where it is long.
+
+    >>> list(_typed("stateward todo add --goal-id g1 --text 'Rehearse it'", 34))
+    ["      stateward todo add \\", "          --goal-id g1 \\", "          --text 'Rehearse it'"]
+    """
+    line, *options = command.split(" --")
+    line = f"      {line}"
+    for option in options:
+        if len(line) + len(f" --{option} \\") > width:
+            yield f"{line} \\"
+            line = " " * 9
+        line += f" --{option}"
+    yield line
 
 
 def _invocation(action: argparse.Action) -> str:

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from stateward_daemon import delivering, goal_convert
+from stateward_daemon import delivering
 from stateward_engine.authority.goal import find_goal
 
 if TYPE_CHECKING:
     from stateward_daemon.host import Caller
-    from stateward_protocol.authority_messages import GoalStatusResult
     from stateward_protocol.operation_messages import GoalParams
 
 
-def handle(caller: Caller, params: GoalParams) -> GoalStatusResult:
+def handle(caller: Caller, params: GoalParams) -> dict[str, Any]:
     """Look at the ledger and at the document as they are now."""
     goal = find_goal(caller.host.store.view, params.goal_id)
-    return goal_convert.status(goal, delivering.display_state(caller.host, goal))
+    return {**delivering.goal_status(caller.host, params.goal_id), "path": goal.path}

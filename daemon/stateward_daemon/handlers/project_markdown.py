@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from functools import partial
 from typing import TYPE_CHECKING
 
 from stateward_daemon import delivering
-from stateward_daemon.steps import OnLane
 
 if TYPE_CHECKING:
     from stateward_daemon.host import Caller
@@ -16,5 +14,4 @@ if TYPE_CHECKING:
 
 def handle(caller: Caller, params: ProjectMarkdownParams) -> Steps:
     """Deliver, or tell what would be written; a revision that is given is pinned."""
-    run = delivering.execute if params.execute else delivering.preview
-    return (yield OnLane(params.goal_id, partial(run, caller.host, params.goal_id, params.provider_revision)))
+    return delivering.project(caller.host, params.goal_id, params.provider_revision, execute=params.execute)
