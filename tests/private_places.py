@@ -25,7 +25,8 @@ def folder() -> Iterator[Path]:
 @pytest.fixture
 def user(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Home and runtime directories below `folder`, and no settings in the environment."""
-    for name in ("STATEWARD_STORE", "STATEWARD_SOCKET", "STATEWARD_SESSION", "XDG_DATA_HOME", "XDG_STATE_HOME"):
+    named = [f"STATEWARD_{name}" for name in ("STORE", "SOCKET", "SESSION", "GOAL")]
+    for name in (*named, "XDG_DATA_HOME", "XDG_STATE_HOME"):
         monkeypatch.delenv(name, raising=False)
     for name in ("home", "run"):
         (folder / name).mkdir(mode=0o700)

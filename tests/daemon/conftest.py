@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from command_line import run
+from command_line import run, serve
 from private_places import folder, user
 
-__all__ = ["folder", "run", "user"]
+__all__ = ["folder", "run", "serve", "user"]
 
 
 @pytest.fixture(autouse=True)

@@ -11,14 +11,14 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from stand_in import Message, StandIn, attached, lock_file, refusal, result
-from stateward.location import Announcement, log_path
+from command_line import params_of
+from stand_in import Message, refusal, result
+from stateward.location import log_path
 from stateward_daemon.cli.printing import columns, paint
 from stateward_daemon.cli.verbs import VERBS
 from stateward_protocol import __version__
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
     from pathlib import Path
 
 GOAL = """\
@@ -39,31 +39,6 @@ status: active
   <!-- loopx:todo todo_id=todo_dup -->
 """
 CLEAN = GOAL.replace("two \x1b[31m", "two").replace("todo_dup", "todo_first", 1).replace("todo_dup", "todo_second")
-
-
-@pytest.fixture
-def serve(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[Any], StandIn]]:
-    """Put a stand-in where the command line finds its daemon."""
-    started: list[StandIn] = []
-
-    def start(answer: Callable[[Message], list[Message]]) -> StandIn:
-        def with_attach(message: Message) -> list[Message]:
-            return attached(message) if message["method"] == "attach" else answer(message)
-
-        started.append(StandIn(folder / "d.sock", with_attach))
-        (folder / "store").mkdir()
-        announced = Announcement(42, str(folder / "d.sock"), __version__)
-        (folder / "store/lock").write_bytes(lock_file(announced))
-        monkeypatch.setenv("STATEWARD_STORE", str(folder / "store"))
-        return started[-1]
-
-    yield start
-    for stand_in in started:
-        stand_in.close()
-
-
-def params_of(stand_in: StandIn, method: str) -> Any:
-    return next(message["params"] for _, message in stand_in.received if message["method"] == method)
 
 
 class TestUsage:

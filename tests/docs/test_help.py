@@ -20,7 +20,8 @@ def terminal(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def help_texts() -> dict[str, str]:
     texts = {verb.name.replace(" ", "-"): verb.parser().format_help() for verb in VERBS.values()}
-    return {"overview": overview(), "overview-daemon": overview("daemon"), "overview-goal": overview("goal"), **texts}
+    groups = {f"overview-{group}": overview(group) for group in ("authority", "daemon", "goal", "lease", "todo")}
+    return {"overview": overview(), **groups, **texts}
 
 
 def test_golden_help_texts_are_what_the_program_prints() -> None:

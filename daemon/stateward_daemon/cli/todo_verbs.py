@@ -36,9 +36,7 @@ def claim(options: Namespace) -> int:
     """Claim a todo and print who has it."""
     claimed_by = owner_of(options.claimed_by, options.agent_id, "--claimed-by")
     answer = call(options, "todo_claim", claimed_by=claimed_by, lease=lease_of(options))
-    lease = (
-        f" with version {answer.lease.version} of its lease, until {answer.lease.expires_at}" if answer.lease else ""
-    )
+    lease = f", with its lease until {answer.lease.expires_at}" if answer.lease else ""
     return done(options, answer, f"{answer.todo_id} is claimed by {answer.claimed_by}{lease}")
 
 
