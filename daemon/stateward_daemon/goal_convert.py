@@ -11,13 +11,11 @@ from stateward_engine.authority import commands as c
 from stateward_engine.authority.archival import operation_id_of
 from stateward_engine.authority.operations import receipt_of
 from stateward_engine.goals.validation import DECLARATION_KEYS
-from stateward_protocol.authority_messages import ShadowQualifyResult
 from stateward_protocol.operation_messages import OperationParams, OperationReceipt
 from stateward_protocol.todo_messages import TodoReceiptResult
 
 if TYPE_CHECKING:
     from stateward_engine.authority.goal import Goal
-    from stateward_engine.goals.qualification import Report
     from stateward_protocol import lease_messages as n
     from stateward_protocol import todo_messages as t
     from stateward_protocol.operation_messages import LeaseProof
@@ -154,15 +152,4 @@ def receipt(goal: Goal, operation_id: str) -> TodoReceiptResult:
         provider_revision=goal.provider_revision,
         cursor=str(goal.cursor),
         receipts=found,
-    )
-
-
-def qualification(goal_id: str, found: Report) -> ShadowQualifyResult:
-    """Return what stands against a promotion."""
-    return ShadowQualifyResult(
-        goal_id=goal_id,
-        qualified=not found.refusals,
-        refusals=list(found.refusals),
-        todo_count=len(found.records),
-        source_sha256=found.source_sha256,
     )

@@ -14,6 +14,8 @@ from stateward_engine.goals.narrative import registered_content
 from stateward_engine.store.publish_file import create_file
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from stateward_daemon.host import Host
     from stateward_engine.authority.goal import Goal, Members
     from stateward_engine.json_value import Json
@@ -55,7 +57,7 @@ def create_document(path: Path, text: str) -> dict[str, Json]:
     return registered_content(read_bytes(text.encode()))
 
 
-def records_now(host: Host, goal: Goal) -> list[Members]:
+def records_now(host: Host, goal: Goal) -> Sequence[Members]:
     """Return all records of a goal from the one place that is their authority, archived ones included.
 
     Raises:

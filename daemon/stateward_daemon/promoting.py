@@ -2,65 +2,60 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from stateward_daemon import goal_convert
-from stateward_engine.authority.commands import BootstrapShadow, PromoteGoal
+from stateward_engine.authority.commands import BootstrapShadow
 from stateward_engine.authority.goal import find_goal
-from stateward_engine.authority.refusals import refused
+from stateward_engine.authority.operations import replayed
+from stateward_engine.authority.promotion import demand_qualified, qualification
 from stateward_engine.goals.qualification import qualify
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from stateward_daemon.host import Host
+    from stateward_engine.authority.commands import PromoteGoal
+    from stateward_engine.authority.goal import Goal, Members
     from stateward_engine.goals.qualification import Report
-    from stateward_protocol.authority_messages import ShadowQualifyResult
 
 
-def report(host: Host, goal_id: str) -> ShadowQualifyResult:
-    """Return what stands against the promotion of a goal, as its document is now."""
-    return goal_convert.qualification(goal_id, _looked_at(host, goal_id))
-
-
-def bootstrap(host: Host, operation: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Commit a shadow of what the document says, and return the answer.
+def report(host: Host, goal_id: str) -> Members:
+    """Return what stands against the promotion of a goal, as its document is now.
 
     Raises:
-        EngineError: The document does not qualify, or the ledger refuses it.
+        Refused: `goal_not_registered`, `authority_promoted`.
+        WireError: The document cannot be read.
     """
-    found = _qualified(host, operation["goal_id"])
-    return host.store.commit_now(
-        BootstrapShadow(
-            **operation,
-            records=found.records,
-            source_sha256=found.source_sha256,
-            declarations=found.declarations,
-        )
-    ).receipt
+    goal = find_goal(host.store.view, goal_id)
+    return qualification(goal, _looked_at(host, goal))
 
 
-def promote(host: Host, operation: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Qualify the document once more, commit its promotion, and return the answer.
+def commit_qualified(host: Host, command: BootstrapShadow | PromoteGoal) -> Members:
+    """Commit a step to promotion on what the document says now, and return the answer.
+
+    Args:
+        host: Who serves the caller.
+        command: The step, without what it takes from the document.
 
     Raises:
-        EngineError: As `bootstrap`; the document is another one than that of the shadow.
+        Refused: `goal_not_registered`, `authority_not_qualified`, and what the decision refuses.
+        WireError: The document cannot be read.
+        StoreError: The ledger could not commit it.
     """
-    found = _qualified(host, operation["goal_id"])
-    return host.store.commit_now(PromoteGoal(**operation, source_sha256=found.source_sha256)).receipt
+    view = host.store.view
+    goal = find_goal(view, command.goal_id)
+    if replay := replayed(view, goal, command):
+        return replay
+    # Of a promoted goal the document is a display, and no reason for anything.
+    if not goal.promoted:
+        found = _looked_at(host, goal)
+        demand_qualified(found)
+        taken: dict[str, Any] = {"source_sha256": found.source_sha256}
+        if isinstance(command, BootstrapShadow):
+            taken |= {"records": found.records, "declarations": found.declarations}
+        command = replace(command, **taken)
+    return host.store.commit_now(command).receipt
 
 
-def _looked_at(host: Host, goal_id: str) -> Report:
-    return qualify(host.documents.read(Path(find_goal(host.store.view, goal_id).path)))
-
-
-def _qualified(host: Host, goal_id: str) -> Report:
-    found = _looked_at(host, goal_id)
-    if found.refusals:
-        raise refused(
-            "not_qualified",
-            "the document does not qualify; authority_shadow_qualify shows what stands against it",
-            reasons=[str(refusal["reason_code"]) for refusal in found.refusals],
-        )
-    return found
+def _looked_at(host: Host, goal: Goal) -> Report:
+    return qualify(host.documents.read(Path(goal.path)))

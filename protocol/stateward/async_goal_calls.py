@@ -298,12 +298,10 @@ class AsyncGoalCalls:
 
     # -- authority --
 
-    async def authority_shadow_bootstrap(
-        self, goal_id: str, **options: Unpack[OperationOptions]
-    ) -> a.ShadowBootstrapResult:
+    async def authority_shadow_bootstrap(self, goal_id: str, **options: Unpack[OperationOptions]) -> a.ShadowResult:
         """Copy the qualified todos of a document into a shadow; the document stays the authority."""
         params = {"goal_id": goal_id, **options}
-        return await self._mutate("authority_shadow_bootstrap", a.ShadowBootstrapResult, params)
+        return await self._mutate("authority_shadow_bootstrap", a.ShadowResult, params)
 
     async def authority_shadow_qualify(self, goal_id: str) -> a.ShadowQualifyResult:
         """Ask what stands against the promotion of a goal; nothing is changed."""
@@ -316,6 +314,6 @@ class AsyncGoalCalls:
         params = {"goal_id": goal_id, "handoff_mode": handoff_mode, **options}
         return await self._mutate("authority_promote", a.PromoteResult, params)
 
-    async def authority_rollback(self, goal_id: str, **options: Unpack[OperationOptions]) -> a.RollbackResult:
+    async def authority_rollback(self, goal_id: str, **options: Unpack[OperationOptions]) -> a.ShadowResult:
         """Put a shadow aside before promotion."""
-        return await self._mutate("authority_rollback", a.RollbackResult, {"goal_id": goal_id, **options})
+        return await self._mutate("authority_rollback", a.ShadowResult, {"goal_id": goal_id, **options})

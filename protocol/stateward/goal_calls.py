@@ -296,10 +296,10 @@ class GoalCalls:
 
     # -- authority --
 
-    def authority_shadow_bootstrap(self, goal_id: str, **options: Unpack[OperationOptions]) -> a.ShadowBootstrapResult:
+    def authority_shadow_bootstrap(self, goal_id: str, **options: Unpack[OperationOptions]) -> a.ShadowResult:
         """Copy the qualified todos of a document into a shadow; the document stays the authority."""
         params = {"goal_id": goal_id, **options}
-        return self._mutate("authority_shadow_bootstrap", a.ShadowBootstrapResult, params)
+        return self._mutate("authority_shadow_bootstrap", a.ShadowResult, params)
 
     def authority_shadow_qualify(self, goal_id: str) -> a.ShadowQualifyResult:
         """Ask what stands against the promotion of a goal; nothing is changed."""
@@ -312,6 +312,6 @@ class GoalCalls:
         params = {"goal_id": goal_id, "handoff_mode": handoff_mode, **options}
         return self._mutate("authority_promote", a.PromoteResult, params)
 
-    def authority_rollback(self, goal_id: str, **options: Unpack[OperationOptions]) -> a.RollbackResult:
+    def authority_rollback(self, goal_id: str, **options: Unpack[OperationOptions]) -> a.ShadowResult:
         """Put a shadow aside before promotion."""
-        return self._mutate("authority_rollback", a.RollbackResult, {"goal_id": goal_id, **options})
+        return self._mutate("authority_rollback", a.ShadowResult, {"goal_id": goal_id, **options})

@@ -31,24 +31,28 @@ class ShadowBootstrapParams(OperationParams, frozen=True, kw_only=True):
     """Which goal to prepare: its qualified todos are copied into a shadow, and the document stays the authority."""
 
 
-class ShadowBootstrapResult(OperationResult, frozen=True, kw_only=True):
-    """How many todos the shadow has, and the digest of the document that they were read from."""
+class ShadowResult(OperationResult, frozen=True, kw_only=True):
+    """How the shadow is now, how many todos it has, and the digest of the document that they were read from."""
 
+    shadow_state: Literal["ready", "quarantined", "promoted"]
     todo_count: int
     source_sha256: str
 
 
 class ShadowQualifyResult(Result, frozen=True):
-    """Whether the document could be promoted as it is now; `refusals` say what stands against it, each with its line.
+    """Whether the goal could be promoted as its document is now; `refusals` say what stands against it.
 
-    Lines count from 1.
+    Each has a `reason_code` and, where they apply, the `line` to look at, from 1, the `todo_id` and the `field`.
     """
 
+    schema_version: str
     goal_id: str
     qualified: bool
     refusals: list[dict[str, JsonValue]]
     todo_count: int
-    source_sha256: str | None
+    source_sha256: str
+    shadow_sha256: str | None
+    shadow_state: str | None
 
 
 class PromoteParams(OperationParams, frozen=True, kw_only=True):
@@ -57,19 +61,12 @@ class PromoteParams(OperationParams, frozen=True, kw_only=True):
     handoff_mode: HandoffMode = "soft_claim"
 
 
-class PromoteResult(OperationResult, frozen=True, kw_only=True):
-    """How many todos the ledger has now."""
+class PromoteResult(ShadowResult, frozen=True, kw_only=True):
+    """How the goal is now, and how many todos the ledger has."""
 
-    promoted: Literal[True]
+    promoted: bool
     handoff_mode: HandoffMode
-    todo_count: int
 
 
 class RollbackParams(OperationParams, frozen=True, kw_only=True):
     """Of which goal to put the shadow aside, before promotion."""
-
-
-class RollbackResult(OperationResult, frozen=True, kw_only=True):
-    """The shadow is out of use; the document was the authority all the time."""
-
-    quarantined: bool

@@ -40,6 +40,7 @@ OPERATION = {
     "cursor": "1",
     "source_authority": "file_v0",
 }
+SHADOW = {"todo_count": 2, "source_sha256": "0" * 64}
 # What a daemon answers, by method.
 ANSWERS: dict[str, dict[str, Any]] = {
     "ping": {"ok": True},
@@ -111,16 +112,25 @@ ANSWERS: dict[str, dict[str, Any]] = {
         "reason": "lease_expired",
         "since": "2026-01-01T00:45:00Z",
     },
-    "authority_shadow_bootstrap": {**OPERATION, "todo_count": 2, "source_sha256": "0" * 64},
+    "authority_shadow_bootstrap": {**OPERATION, **SHADOW, "shadow_state": "ready"},
     "authority_shadow_qualify": {
         "goal_id": "g1",
         "qualified": False,
         "refusals": [{"reason_code": "nested_todo", "line": 12, "todo_id": None}],
         "todo_count": 0,
-        "source_sha256": None,
+        "source_sha256": "0" * 64,
+        "schema_version": "loopx_authority_shadow_v0",
+        "shadow_sha256": None,
+        "shadow_state": None,
     },
-    "authority_promote": {**OPERATION, "promoted": True, "handoff_mode": "hard_lease", "todo_count": 2},
-    "authority_rollback": {**OPERATION, "quarantined": True},
+    "authority_promote": {
+        **OPERATION,
+        **SHADOW,
+        "shadow_state": "promoted",
+        "promoted": True,
+        "handoff_mode": "hard_lease",
+    },
+    "authority_rollback": {**OPERATION, **SHADOW, "shadow_state": "quarantined"},
     "goal_new": {"goal_id": "g1", "path": "/p/G.md", "created": True},
     "goal_register": {"goal_id": "g1", "path": "/p/G.md", "created": False},
     "goal_configure": {"goal_id": "g1", "agents": ["ada"], "handoff_mode": "soft_claim"},

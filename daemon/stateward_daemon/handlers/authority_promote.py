@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from stateward_daemon import delivering, goal_convert, promoting
 from stateward_daemon.steps import OnLane
+from stateward_engine.authority.commands import PromoteGoal
 
 if TYPE_CHECKING:
     from stateward_daemon.host import Caller
@@ -16,6 +17,6 @@ if TYPE_CHECKING:
 
 def handle(caller: Caller, params: PromoteParams) -> Steps:
     """Qualify the document again and commit, both under its lock; then deliver for the first time."""
-    operation = {**goal_convert.operation(params), "handoff_mode": params.handoff_mode}
-    answer = yield OnLane(params.goal_id, partial(promoting.promote, caller.host, operation))
+    command = PromoteGoal(**goal_convert.operation(params), handoff_mode=params.handoff_mode)
+    answer = yield OnLane(params.goal_id, partial(promoting.commit_qualified, caller.host, command))
     return (yield from delivering.settle(caller.host, answer))

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from stateward_daemon import goal_convert, promoting
 from stateward_daemon.steps import OnLane
+from stateward_engine.authority.commands import BootstrapShadow
 
 if TYPE_CHECKING:
     from stateward_daemon.host import Caller
@@ -16,5 +17,5 @@ if TYPE_CHECKING:
 
 def handle(caller: Caller, params: ShadowBootstrapParams) -> Steps:
     """Read and qualify the document under its lock, and commit what it says."""
-    operation = goal_convert.operation(params)
-    return (yield OnLane(params.goal_id, partial(promoting.bootstrap, caller.host, operation)))
+    command = BootstrapShadow(**goal_convert.operation(params))
+    return (yield OnLane(params.goal_id, partial(promoting.commit_qualified, caller.host, command)))

@@ -248,14 +248,16 @@ class RecordEdit(Operation):
 class BootstrapShadow(Operation):
     """Copy qualified records into a shadow; the document stays the authority.
 
+    What is copied is found when it is decided, and no part of what is asked.
+
     Attributes:
         records: Records by todo id. They are legacy ones: their place in the document orders them, and nothing else.
         source_sha256: Digest of the document that they were read from.
         declarations: Private validation declarations by todo id.
     """
 
-    records: Mapping[str, Any]
-    source_sha256: str
+    records: Mapping[str, Any] = field(default_factory=dict)
+    source_sha256: str = ""
     declarations: Mapping[str, Any] = field(default_factory=dict)
 
 
@@ -264,11 +266,11 @@ class PromoteGoal(Operation):
     """Make the ledger the authority of a goal's todos. There is no way back.
 
     Attributes:
-        source_sha256: Digest of the document that was qualified just now, under its lock.
+        source_sha256: Digest of the document that was qualified just now, under its lock; no part of what is asked.
         handoff_mode: From now on.
     """
 
-    source_sha256: str
+    source_sha256: str = ""
     handoff_mode: HandoffMode = "soft_claim"
 
 

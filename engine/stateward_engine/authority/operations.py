@@ -25,7 +25,10 @@ if TYPE_CHECKING:
 RECEIPT_SCHEMA: Final = "loopx_coordination_operation_receipt_v0"
 # Members of an operation that say how it is asked for or what it is judged by, and not what it is.
 _NOT_REQUEST: Final = frozenset(
-    {"operation_id", "operation_id_given", "expected_provider_revision", "dry_run", "goal_id", "todos"}
+    {
+        *("operation_id", "operation_id_given", "expected_provider_revision", "dry_run", "goal_id"),
+        *("todos", "records", "declarations", "source_sha256"),
+    }
 )
 
 
