@@ -7,9 +7,11 @@ from __future__ import annotations
 
 import json
 import os
+import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
+import msgspec
 import pytest
 
 from stateward_protocol.methods import METHODS
@@ -25,6 +27,13 @@ VOLATILE: Final = {
     "pid", "store", "socket", "log", "uptime_s", "connections", "queue_length", "sequence", "store_bytes", "changed_at",
     "version",
 }  # fmt: skip
+# The same of what is decided at a time of its own, and of digests of that.
+TIMED: Final = VOLATILE | {
+    "at", "acquired_at", "completed_at", "expires_at", "generated_at", "released_at", "since", "updated_at",
+    "completion_receipt_id", "records_sha256", "rendered_sha256", "source_sha256", "shadow_sha256",
+}  # fmt: skip
+# A revision begins with the id of the store.
+STORE_ID: Final = re.compile(r"\bfile:[0-9a-f]{16}:")
 
 DOCUMENT: Final = """\
 ---
@@ -54,6 +63,57 @@ RECORD: Final[dict[str, Any]] = {
     "note": "二 🌊",
 }
 FILLED: Final = ("patch_state", {"patch": {"cwd": {"tactics": {"next": "go"}, "lazy": {"list": [1, {"a": True}]}}}})
+
+# What stands at `<cwd>/GOAL.md`.
+GOAL: Final = """\
+---
+status: active
+---
+# Goal
+
+## Next Action
+
+- Go on.
+
+## Agent Todo
+
+- [ ] [P1] Rehearse the rollback
+  <!-- loopx:todo todo_id=todo_rehearse -->
+- [x] [P2] Write the plan
+  <!-- loopx:todo todo_id=todo_plan status=done -->
+"""
+OF_GOAL: Final = {"goal_id": "rollback"}
+OF_TODO: Final = {**OF_GOAL, "todo_id": "todo_rehearse"}
+HELD: Final = {**OF_TODO, "owner": "agent-kite", "idempotency_key": "kite-1"}
+REGISTERED: Final = ("goal_register", {**OF_GOAL, "path": "<cwd>/GOAL.md"})
+SHADOWED: Final = ("authority_shadow_bootstrap", {**OF_GOAL, "operation_id": "shadow-1"})
+PROMOTED: Final = [
+    REGISTERED,
+    SHADOWED,
+    ("authority_promote", {**OF_GOAL, "handoff_mode": "hard_lease", "operation_id": "promote-1"}),
+]
+ADDED: Final = (
+    "todo_add",
+    {**OF_GOAL, "role": "agent", "text": "Time it", "operation_id": "add-1", "required_write_scopes": ["ops/**"]},
+)
+CLAIMED: Final = (
+    "todo_claim",
+    {
+        **OF_TODO,
+        "claimed_by": "agent-kite",
+        "agent_id": "agent-kite",
+        "operation_id": "claim-1",
+        "lease": {"idempotency_key": "kite-1", "expected_version": 0},
+    },
+)
+ACQUIRED: Final = ("lease_acquire", {**HELD, "operation_id": "acquire-1", "expected_version": 0})
+COMPLETION: Final = {
+    **OF_TODO,
+    "agent_id": "agent-kite",
+    "evidence": "8 minutes",
+    "no_followup": True,
+    "operation_id": "complete-1",
+}
 
 # Nothing is sent: what the daemon tells next.
 TOLD: Final[tuple[str, dict[str, Any]]] = ("", {})
@@ -99,7 +159,15 @@ SCRIPTS: Final[dict[str, list[tuple[str, dict[str, Any]]]]] = {
         ("fork_session", {"parent": "s1", "child": "s2"}),
     ],
     "state_status": [FILLED, ("state_status", {})],
-    "subscribe": [("subscribe", {"topics": ["state"]}), FILLED, TOLD, ("subscribe", {"topics": ["lunch"]})],
+    "subscribe": [
+        ("subscribe", {"topics": ["state", "todos"]}),
+        FILLED,
+        TOLD,
+        REGISTERED,
+        ADDED,
+        TOLD,
+        ("subscribe", {"topics": ["lunch"]}),
+    ],
     "unsubscribe": [("subscribe", {"topics": ["state"]}), ("unsubscribe", {"topics": ["state"]}), FILLED],
     "configure": [("configure", {"history_limit": 3}), ("configure", {"history_limit": 3.5})],
     "export_state": [FILLED, ("export_state", {})],
@@ -126,20 +194,172 @@ SCRIPTS: Final[dict[str, list[tuple[str, dict[str, Any]]]]] = {
             {"text": DOCUMENT, "provider_revision": "file:store-1:42", "records": [RECORD | {"colour": "red"}]},
         ),
     ],
+    "goal_new": [
+        ("goal_new", {**OF_GOAL, "path": "<cwd>/NEW.md", "objective": "Roll back in ten minutes"}),
+        ("goal_new", {**OF_GOAL, "path": "<cwd>/NEW.md", "objective": "Roll back in ten minutes"}),
+    ],
+    "goal_register": [REGISTERED, REGISTERED, ("goal_register", {**OF_GOAL, "path": "GOAL.md"})],
+    "goal_configure": [
+        REGISTERED,
+        ("goal_configure", {**OF_GOAL, "agents": ["agent-kite", "agent-wren"]}),
+        ("goal_configure", {**OF_GOAL, "handoff_mode": "loud"}),
+    ],
+    "goal_list": [("goal_list", {}), REGISTERED, ("goal_list", {})],
+    "goal_status": [
+        *PROMOTED,
+        ("goal_status", OF_GOAL),
+        ("goal_status", {"goal_id": "other"}),
+    ],
+    "todo_list": [
+        REGISTERED,
+        ("todo_list", {**OF_GOAL, "ready": True, "agent_id": "agent-kite"}),
+        ("todo_list", OF_TODO),
+        ("todo_list", {**OF_GOAL, "todo_id": "todo_none"}),
+    ],
+    "todo_add": [
+        REGISTERED,
+        ADDED,
+        ADDED,
+        ("todo_add", {**ADDED[1], "text": "Time it again"}),
+        ("todo_add", {**OF_GOAL, "role": "agent", "text": "Go", "excluded_agents": "bo", "operation_id": "add-2"}),
+        SHADOWED,
+        PROMOTED[2],
+        ("todo_add", {**OF_GOAL, "role": "user", "text": "Decide", "task_class": "user_gate", "operation_id": "add-3"}),
+    ],
+    "todo_claim": [
+        *PROMOTED,
+        ("todo_claim", {**OF_TODO, "claimed_by": "agent-wren", "operation_id": "claim-0"}),
+        CLAIMED,
+        CLAIMED,
+        ("todo_claim", {**OF_TODO, "claimed_by": "agent-wren", "operation_id": "claim-2"}),
+    ],
+    "todo_update": [
+        REGISTERED,
+        ("todo_update", {**OF_TODO, "priority": "P0", "note": "first", "operation_id": "update-1"}),
+        ("todo_update", {**OF_TODO, "clear": ["note"], "operation_id": "update-2", "dry_run": True}),
+        ("todo_update", {**OF_TODO, "priority": "P9", "task_class": "zoo", "operation_id": "update-3"}),
+        ("todo_update", {**OF_TODO, "done": True}),
+    ],
+    "todo_complete": [
+        *PROMOTED,
+        CLAIMED,
+        ("todo_complete", COMPLETION),
+        ("todo_complete", {**COMPLETION, "lease": {"idempotency_key": "kite-1", "expected_version": 1}}),
+        ("todo_complete", {**COMPLETION, "lease": {"idempotency_key": "kite-1", "expected_version": 1}}),
+    ],
+    "todo_archive_completed": [
+        REGISTERED,
+        ("todo_archive_completed", {**OF_GOAL, "max_active_done": 0}),
+        ("todo_archive_completed", {**OF_GOAL, "max_active_done": 0, "execute": True}),
+        ("todo_archive_completed", {**OF_GOAL, "max_active_done": -1}),
+    ],
+    "todo_receipt": [
+        REGISTERED,
+        ADDED,
+        ("todo_receipt", {**OF_GOAL, "operation_id": "add-1"}),
+        ("todo_receipt", {**OF_GOAL, "operation_id": "add-2"}),
+        ("todo_receipt", OF_GOAL),
+    ],
+    "project_markdown": [
+        REGISTERED,
+        ("project_markdown", OF_GOAL),
+        SHADOWED,
+        PROMOTED[2],
+        ("project_markdown", OF_GOAL),
+        ("project_markdown", {**OF_GOAL, "execute": True}),
+        ("project_markdown", {**OF_GOAL, "provider_revision": "file:0:1", "execute": True}),
+    ],
+    "refresh_state": [
+        REGISTERED,
+        (
+            "refresh_state",
+            {
+                **OF_GOAL,
+                "classification": "in_progress",
+                "next_action": "Go on.",
+                "turn_key": "turn-1",
+                "operation_id": "refresh-1",
+            },
+        ),
+        ("goal_configure", {**OF_GOAL, "agents": ["agent-kite", "agent-wren"]}),
+        ("refresh_state", {**OF_GOAL, "turn_key": "turn-2"}),
+    ],
+    "lease_acquire": [
+        REGISTERED,
+        ACQUIRED,
+        ("lease_acquire", {**HELD, "owner": "agent-wren", "idempotency_key": "wren-1", "operation_id": "acquire-2"}),
+        ("lease_acquire", {**HELD, "ttl_seconds": 0, "operation_id": "acquire-3"}),
+    ],
+    "lease_renew": [
+        REGISTERED,
+        ACQUIRED,
+        ("lease_renew", {**HELD, "expected_version": 1, "operation_id": "renew-1"}),
+        ("lease_renew", {**HELD, "expected_version": 1, "operation_id": "renew-2"}),
+        ("lease_renew", HELD),
+    ],
+    "lease_transfer": [
+        REGISTERED,
+        ACQUIRED,
+        (
+            "lease_transfer",
+            {
+                **HELD,
+                "expected_version": 1,
+                "new_owner": "agent-wren",
+                "new_idempotency_key": "wren-1",
+                "operation_id": "transfer-1",
+            },
+        ),
+    ],
+    "lease_release": [
+        REGISTERED,
+        ACQUIRED,
+        ("lease_release", {**HELD, "expected_version": 1, "operation_id": "release-1"}),
+        ("lease_release", {**HELD, "expected_version": 2, "operation_id": "release-2"}),
+    ],
+    "lease_inspect": [
+        REGISTERED,
+        ("lease_inspect", OF_TODO),
+        ACQUIRED,
+        ("lease_inspect", OF_TODO),
+        ("lease_inspect", OF_GOAL),
+    ],
+    "authority_shadow_bootstrap": [
+        REGISTERED,
+        SHADOWED,
+        SHADOWED,
+        ("authority_shadow_bootstrap", {"goal_id": "other"}),
+    ],
+    "authority_shadow_qualify": [
+        REGISTERED,
+        ("authority_shadow_qualify", OF_GOAL),
+        SHADOWED,
+        ("authority_shadow_qualify", OF_GOAL),
+    ],
+    "authority_promote": [REGISTERED, PROMOTED[2], SHADOWED, PROMOTED[2], PROMOTED[2], ("authority_promote", OF_GOAL)],
+    "authority_rollback": [
+        REGISTERED,
+        SHADOWED,
+        ("authority_rollback", {**OF_GOAL, "operation_id": "rollback-1"}),
+        PROMOTED[2],
+    ],
 }
 
 
-def steady(value: Any, cwd: str) -> Any:
+def steady(value: Any, cwd: str, volatile: set[str]) -> Any:
     """Return `value` with a word in the place of what differs from run to run."""
     if isinstance(value, dict):
-        return {k: f"<{k}>" if k in VOLATILE and not isinstance(v, list) else steady(v, cwd) for k, v in value.items()}
+        return {
+            k: f"<{k}>" if k in volatile and isinstance(v, str | int) else steady(v, cwd, volatile)
+            for k, v in value.items()
+        }
     if isinstance(value, list):
-        return [steady(item, cwd) for item in value]
-    return value.replace(cwd, "<cwd>") if isinstance(value, str) else value
+        return [steady(item, cwd, volatile) for item in value]
+    return STORE_ID.sub("file:<store>:", value.replace(cwd, "<cwd>")) if isinstance(value, str) else value
 
 
-def transcript(wire: Wire, cwd: Path, script: list[tuple[str, dict[str, Any]]]) -> str:
-    """Return what went over the wire, one JSON object per line."""
+def transcript(wire: Wire, cwd: Path, script: list[tuple[str, dict[str, Any]]]) -> list[dict[str, Any]]:
+    """Return what went over the wire."""
     attach = {
         "client": {"name": "transcript"},
         "protocol": 1,
@@ -149,13 +369,43 @@ def transcript(wire: Wire, cwd: Path, script: list[tuple[str, dict[str, Any]]]) 
     }
     lines: list[dict[str, Any]] = []
     for number, (method, template) in enumerate([("attach", attach), *script], 1):
-        params = {name: str(cwd) if value == "<cwd>" else value for name, value in template.items()}
+        params = {
+            name: value.replace("<cwd>", str(cwd)) if isinstance(value, str) else value
+            for name, value in template.items()
+        }
         sent = {"jsonrpc": "2.0", "id": number, "method": method, "params": params}
         if method:
             wire.send(sent)
             lines.append({"send": sent})
         lines.append({"receive": wire.receive()})
-    return "".join(json.dumps(steady(line, str(cwd)), ensure_ascii=False) + "\n" for line in lines)
+    return lines
+
+
+def undeclared(lines: list[dict[str, Any]]) -> list[str]:
+    """Return the members of results that the structs of their methods do not have, and clients would lose."""
+    sent: dict[int, str] = {}
+    found: list[str] = []
+    for line in lines:
+        if "send" in line:
+            sent[line["send"]["id"]] = line["send"]["method"]
+        elif "result" in line["receive"]:
+            method = METHODS[sent[line["receive"]["id"]]]
+            if issubclass(method.result, msgspec.Struct):
+                typed = msgspec.to_builtins(msgspec.convert(line["receive"]["result"], method.result))
+                found += [f"{method.name}: {place}" for place in _lost(line["receive"]["result"], typed)]
+    return found
+
+
+def _lost(told: Any, typed: Any, place: str = "$") -> list[str]:
+    if isinstance(told, list):
+        return [lost for a, b in zip(told, typed, strict=True) for lost in _lost(a, b, f"{place}[]")]
+    if not isinstance(told, dict):
+        return []
+    return [
+        lost
+        for name, value in told.items()
+        for lost in (_lost(value, typed[name], f"{place}.{name}") if name in typed else [f"{place}.{name}"])
+    ]
 
 
 def test_every_method_has_a_script() -> None:
@@ -165,11 +415,17 @@ def test_every_method_has_a_script() -> None:
 @pytest.mark.parametrize("method", SCRIPTS)
 def test_golden_transcript(start: Callable[[], Daemon], method: str) -> None:
     daemon = start()
+    cwd = daemon.cwd.resolve()
+    (cwd / "GOAL.md").write_text(GOAL, encoding="utf-8")
     with daemon.connect() as wire:
-        found = transcript(wire, daemon.cwd.resolve(), SCRIPTS[method])
+        lines = transcript(wire, cwd, SCRIPTS[method])
+    # A rendering has digests of what is given, and nothing of a time.
+    volatile = VOLATILE if method == "goal_render" else TIMED
+    found = "".join(json.dumps(steady(line, str(cwd), volatile), ensure_ascii=False) + "\n" for line in lines)
     golden = GOLDEN / f"{method}.jsonl"
     if os.environ.get("STATEWARD_GOLDEN") == "write":
         golden.parent.mkdir(exist_ok=True)
         golden.write_text(found, encoding="utf-8")
 
+    assert undeclared(lines) == []
     assert found == golden.read_text(encoding="utf-8")
