@@ -10,7 +10,7 @@ from stateward_daemon import delivering
 from stateward_daemon.editing import edit
 from stateward_daemon.goal_documents import records_now
 from stateward_daemon.steps import OnLane
-from stateward_engine.authority.commands import RecordEdit, ReleaseLease
+from stateward_engine.authority.commands import Operation, ReleaseLease
 from stateward_engine.authority.goal import find_goal
 
 if TYPE_CHECKING:
@@ -27,10 +27,12 @@ def perform(host: Host, command: TodoOperation) -> Steps:
     """
     if not find_goal(host.store.view, command.goal_id).promoted:
         edited = yield OnLane(command.goal_id, partial(edit, host, command))
-        # Without an edit, the goal was promoted while this waited.
-        if edited is not None:
-            return (yield edited) if isinstance(edited, RecordEdit) else edited
-    answer = yield command
+    else:
+        edited = None
+    # Without an edit the ledger decides, also of a goal that was promoted while this waited.
+    step = command if edited is None else edited
+    # What leaves nothing to keep is an answer already.
+    answer = (yield step) if isinstance(step, Operation) else step
     return (yield from delivering.settle(host, answer))
 
 

@@ -100,7 +100,7 @@ class LeaseInspectResult(Result, frozen=True):
     source_authority: str
     provider_revision: str
     legacy_fallback_used: bool
-    todo: Record | UnsetType | None = UNSET
+    todo: Record | None = None
     reason: str | UnsetType = UNSET
     since: str | UnsetType = UNSET
     executor_constraint: dict[str, JsonValue] | UnsetType = UNSET

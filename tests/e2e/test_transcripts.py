@@ -27,13 +27,14 @@ VOLATILE: Final = {
     "pid", "store", "socket", "log", "uptime_s", "connections", "queue_length", "sequence", "store_bytes", "changed_at",
     "version",
 }  # fmt: skip
-# The same of what is decided at a time of its own, and of digests of that.
+# The same of digests of what was decided at a time of its own.
 TIMED: Final = VOLATILE | {
-    "at", "acquired_at", "completed_at", "expires_at", "generated_at", "released_at", "since", "updated_at",
-    "completion_receipt_id", "records_sha256", "rendered_sha256", "source_sha256", "shadow_sha256",
+    "completion_receipt_id", "records_sha256", "rendered_sha256", "section_record_sha256", "shadow_sha256",
+    "source_sha256",
 }  # fmt: skip
 # A revision begins with the id of the store.
 STORE_ID: Final = re.compile(r"\bfile:[0-9a-f]{16}:")
+TIME: Final = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ")
 
 DOCUMENT: Final = """\
 ---
@@ -349,13 +350,22 @@ SCRIPTS: Final[dict[str, list[tuple[str, dict[str, Any]]]]] = {
 def steady(value: Any, cwd: str, volatile: set[str]) -> Any:
     """Return `value` with a word in the place of what differs from run to run."""
     if isinstance(value, dict):
-        return {
-            k: f"<{k}>" if k in volatile and isinstance(v, str | int) else steady(v, cwd, volatile)
-            for k, v in value.items()
-        }
+        return {k: f"<{k}>" if _differs(k, v, volatile) else steady(v, cwd, volatile) for k, v in value.items()}
     if isinstance(value, list):
         return [steady(item, cwd, volatile) for item in value]
-    return STORE_ID.sub("file:<store>:", value.replace(cwd, "<cwd>")) if isinstance(value, str) else value
+    if isinstance(value, str):
+        return TIME.sub("<time>", STORE_ID.sub("file:<store>:", value.replace(cwd, "<cwd>")))
+    return value
+
+
+def _differs(name: str, value: Any, volatile: set[str]) -> bool:
+    # The version of a program is a text; that of a lease counts.
+    return (
+        name in volatile
+        and value is not None
+        and not isinstance(value, list)
+        and (name, type(value)) != ("version", int)
+    )
 
 
 def transcript(wire: Wire, cwd: Path, script: list[tuple[str, dict[str, Any]]]) -> list[dict[str, Any]]:

@@ -18,6 +18,4 @@ def handle(caller: Caller, params: LeaseInspectParams) -> dict[str, Any]:
     """Answer of a promoted goal from one revision, and never from its document. It grants nothing."""
     goal = find_goal(caller.host.store.view, params.goal_id)
     todos = {record["todo_id"]: record for record in records_now(caller.host, goal)}
-    todo = todos.get(params.todo_id)
-    found = inspect(goal, params.todo_id, goal.now(utc_now()), todo)
-    return {**found, "todo": todo} if goal.promoted else found
+    return inspect(goal, params.todo_id, goal.now(utc_now()), todos.get(params.todo_id))

@@ -184,16 +184,16 @@ def _kept(basis: Basis, goal: Goal, command: Operation, request_sha256: str) -> 
 
 
 def _answer(goal: Goal, command: Operation, own: Members, kept: Members | None = None) -> dict[str, Any]:
-    """Return an answer with the members that all operations share."""
+    """Return an answer with the members that all operations share; a promotion itself says where the authority is."""
     cursor = goal.cursor if kept is None else kept["cursor"]
     answer = {
+        "source_authority": goal.source_authority,
         **own,
         "goal_id": goal.goal_id,
         "operation_id": command.operation_id,
         "operation_id_given": command.operation_id_given,
         "provider_revision": goal.revision_at(cursor),
         "cursor": str(cursor),
-        "source_authority": goal.source_authority,
     }
     if kept is not None:
         answer["original_receipt"] = receipt_of(goal, command.operation_id, kept)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
+from stateward_engine.authority.goal import LEDGER_AUTHORITY
 from stateward_engine.authority.merging import changes
 from stateward_engine.authority.operations import Decision
 from stateward_engine.authority.refusals import refused
@@ -69,7 +70,8 @@ def decide_promote(goal: Goal, command: PromoteGoal, now: str) -> Decision:
         # They are the goal's own now.
         "shadow": {"state": PROMOTED, "records": None, "declarations": None, "at": now},
     }
-    return Decision({**_answer(PROMOTED, command.source_sha256, len(records)), **mode}, patch)
+    answer = _answer(PROMOTED, command.source_sha256, len(records))
+    return Decision({**answer, **mode, "source_authority": LEDGER_AUTHORITY}, patch)
 
 
 def decide_rollback(goal: Goal, _command: RollbackShadow, now: str) -> Decision:
