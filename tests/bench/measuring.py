@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 import statistics
 import time
 from typing import TYPE_CHECKING, Final
@@ -32,12 +33,13 @@ def interleaved(measures: dict[str, Callable[[], float]], rounds: int = ROUNDS) 
 def p50s(calls: dict[str, Callable[[], object]]) -> dict[str, list[float]]:
     """Return the median time of each call, one per round.
 
-    The calls take turns one by one: a disk and a processor that are never idle answer faster than those that a daemon
-    finds, so a bare call in a loop of its own would be measured in other weather. Put as much between two that sync.
+    The calls take turns one by one, in another order each time: what follows on a sync finds a processor that slept, so
+    a call in a loop of its own, or behind the same one always, would be measured in other weather.
     """
     found: dict[str, list[float]] = {name: [] for name in calls}
+    shuffled = random.Random(0)
     for _ in range(ROUNDS):
-        times = [{name: timed(call) for name, call in calls.items()} for _ in range(CALLS)]
+        times = [{name: timed(calls[name]) for name in shuffled.sample([*calls], k=len(calls))} for _ in range(CALLS)]
         for name in calls:
             found[name].append(statistics.median(taken[name] for taken in times))
     return found
