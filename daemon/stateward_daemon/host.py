@@ -8,7 +8,7 @@ import os
 import time
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from stateward_daemon.documents import Documents
 from stateward_daemon.encoded import EncodedValues
@@ -32,8 +32,7 @@ if TYPE_CHECKING:
     from stateward_protocol.messages import Mode
 
 
-@dataclass(frozen=True, slots=True)
-class Attachment:
+class Attachment(NamedTuple):
     """What a connection bound itself to.
 
     Attributes:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from stateward_protocol import messages as m
@@ -13,5 +12,5 @@ if TYPE_CHECKING:
 
 def handle(caller: Caller, params: m.SetModeParams) -> m.SetModeResult:
     """Change it at once, for the calls that come after this one. Mode off can be left, too."""
-    caller.attachment = replace(caller.bound(), mode=params.mode)
+    caller.attachment = caller.bound()._replace(mode=params.mode)
     return m.SetModeResult(mode=params.mode)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 from typing import TYPE_CHECKING, Final
 
 import msgspec
@@ -44,7 +43,7 @@ def attach(caller: Caller, client: Client) -> None:
         message, path = explained(str(error), OPTIONS_PATH)
         raise WireError("invalid_request", message, path=path) from None
     agent_attach.handle(caller, params)
-    caller.attachment = dataclasses.replace(caller.bound(), kind="editor")
+    caller.attachment = caller.bound()._replace(kind="editor")
 
 
 def _first_directory(folders: tuple[str, ...]) -> str | None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from bisect import bisect
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from stateward_engine.goals.document_problems import document_problems
@@ -44,7 +43,7 @@ def _cautious(parts: Parts, found: list[Problem]) -> list[Problem]:
     starts = [todo.extent[0] for todo in parts.todos]
     rows = {starts[at - 1] for start in lost if (at := bisect(starts, start))}
     return [
-        replace(problem, fix=replace(problem.fix, safe=False))
+        problem._replace(fix=problem.fix._replace(safe=False))
         if problem.fix and problem.code == "implicit_todo_ids" and problem.span[0] in rows
         else problem
         for problem in found

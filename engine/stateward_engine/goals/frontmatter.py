@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from stateward_engine.goals.lines import AT_LINE_START, lines_in, split_lines
 
@@ -18,8 +17,7 @@ CLOSING: Final = re.compile(rf"{AT_LINE_START}(?:---|\.\.\.)[ \t]*(?:\r\n|\n|\r|
 SURROGATE: Final = re.compile("[\ud800-\udfff]")
 
 
-@dataclass(frozen=True, slots=True)
-class Frontmatter:
+class Frontmatter(NamedTuple):
     """What a document says in front.
 
     Attributes:

@@ -6,7 +6,6 @@ owned by the machine, ends at its end marker and holds only generated lines. Dam
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, Literal, NamedTuple, TypeAlias
 
 from stateward_engine.goals.passages import PROJECTION_MARKER, REGION_MARKER
@@ -41,8 +40,7 @@ LEGACY_HEADINGS: Final[tuple[tuple[Role, tuple[str, ...]], ...]] = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Region:
+class Region(NamedTuple):
     """One range of lines that holds todos. All indices count from 0, and ends are exclusive.
 
     Attributes:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from html import unescape
 from itertools import pairwise
 from typing import TYPE_CHECKING, Final, NamedTuple
@@ -25,8 +24,7 @@ SECTION_LEVEL: Final = 2
 ENTRY_CHARACTERS_MAX: Final = 220
 
 
-@dataclass(frozen=True, slots=True)
-class Heading:
+class Heading(NamedTuple):
     """One visible ATX heading.
 
     Attributes:

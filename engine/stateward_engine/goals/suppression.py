@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 
 from stateward_engine.goals.codes import CODES, Severity
@@ -44,7 +43,7 @@ def ruled(problems: Iterable[Problem], rules: Rules) -> Iterator[Problem]:
         if level is None or CODES[found.code].refuses:
             yield found
         elif level != "off":
-            yield replace(found, severity=level)
+            yield found._replace(severity=level)
 
 
 def _ignored(lines: Lines) -> dict[int, frozenset[str]]:

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from stateward_engine.errors import InvalidRequest
 from stateward_engine.json_value import PARAMS, Place, unstorable
@@ -16,8 +15,7 @@ if TYPE_CHECKING:
     from stateward_engine.state.view import Identity, Planes, ScopeName, Selection
 
 
-@dataclass(frozen=True, slots=True)
-class PatchState:
+class PatchState(NamedTuple):
     """Apply an authored patch to what is current (state.md section 8).
 
     Attributes:
@@ -33,8 +31,7 @@ class PatchState:
     if_revision: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class ImportState:
+class ImportState(NamedTuple):
     """Set whole states of scopes that never had any, with a new origin.
 
     Attributes:
@@ -46,15 +43,13 @@ class ImportState:
     scopes: Mapping[ScopeName, Planes]
 
 
-@dataclass(frozen=True, slots=True)
-class Configure:
+class Configure(NamedTuple):
     """Set the store's durable history limit: 0 to 100 transitions, as the message of the wire keeps it."""
 
     history_limit: int
 
 
-@dataclass(frozen=True, slots=True)
-class Respond:
+class Respond(NamedTuple):
     """Keep an answer in the session; `parse_answer` says who may (state.md section 8.5).
 
     Attributes:
@@ -66,8 +61,7 @@ class Respond:
     text: str
 
 
-@dataclass(frozen=True, slots=True)
-class ForkSession:
+class ForkSession(NamedTuple):
     """Begin a session with the current state of another one of the same directory (state.md section 12.1).
 
     Attributes:
@@ -81,8 +75,7 @@ class ForkSession:
     child: str
 
 
-@dataclass(frozen=True, slots=True)
-class ResetScope:
+class ResetScope(NamedTuple):
     """Give up all that a scope holds, its past and its damaged bytes included; it begins anew and empty.
 
     Source: store.md section 4.

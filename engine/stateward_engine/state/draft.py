@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from stateward_engine.state.history import folded
@@ -99,15 +98,15 @@ class Draft(Basis):
     def _advanced(self, identity: Identity, before: Scope | None, transition: Transition, sequence: int) -> Scope:
         """Return the scope of a stream that the transition touches, after it; `before` is `None` for a new one."""
         # The boundary before the first transition of a session is its origin (state.md section 7.1).
-        scope = before or replace(EMPTY_SCOPE, since=sequence - 1 if identity.kind == "session" else 0)
+        scope = before or EMPTY_SCOPE._replace(since=sequence - 1 if identity.kind == "session" else 0)
         if identity in transition.states:
             return begun(transition.states[identity], revision=_revision(scope, transition, sequence), since=sequence)
         patch = transition.patches.get(identity)
         if patch is None:
-            return replace(scope, touched=sequence)
+            return scope._replace(touched=sequence)
         kept = (*scope.changes, Change(sequence, patch, scope.planes))
         planes = transition.results.get(identity) or apply(scope.planes, patch)
-        after = replace(scope, planes=planes, revision=scope.revision + 1, touched=sequence, changes=kept)
+        after = scope._replace(planes=planes, revision=scope.revision + 1, touched=sequence, changes=kept)
         return folded(after, self.history_limit)
 
     def _limit_history(self, limit: int, sequence: int) -> None:
@@ -115,7 +114,7 @@ class Draft(Basis):
         if limit < self.history_limit:
             for identity, scope in self.scopes.items():
                 if scope.touched < sequence and len(scope.changes) > limit:
-                    self.scopes[identity] = replace(folded(scope, limit), touched=sequence)
+                    self.scopes[identity] = folded(scope, limit)._replace(touched=sequence)
         self.history_limit = limit
 
     def _name_session(self, cwd: str, session: str, at: str) -> None:

@@ -7,7 +7,6 @@ combines scopes as nobody did before.
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -53,7 +52,7 @@ def folded(scope: Scope, limit: int) -> Scope:
     excess = len(scope.changes) - limit
     if excess <= 0:
         return scope
-    return replace(scope, since=scope.changes[excess - 1].sequence, changes=scope.changes[excess:])
+    return scope._replace(since=scope.changes[excess - 1].sequence, changes=scope.changes[excess:])
 
 
 def rewound(scope: Scope) -> Planes:

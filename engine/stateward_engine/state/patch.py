@@ -7,26 +7,22 @@ the very object that went in, so that "changed" is an identity test.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final, TypeGuard, cast
+from typing import TYPE_CHECKING, Final, NamedTuple, TypeGuard, cast
 
 from stateward_engine.json_value import PARAMS, Json, Place, describe, equal, in_order
 from stateward_engine.state import patch_advice as advice
 from stateward_engine.state.paths import position_of
 from stateward_engine.state.references import anchored
 from stateward_engine.state.storable import flaw_of, is_selector, unwanted
-from stateward_engine.state.view import PATCHABLE_PLANES, PLANES, SCOPES, Planes, ScopeName
+from stateward_engine.state.view import NOTHING, PATCHABLE_PLANES, PLANES, SCOPES, Planes, ScopeName
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
 PATCH: Final = Place(PARAMS, "patch")
-# Stands in for an absent plane, and is what comes back when a patch creates nothing in it.
-_NO_PLANE: Final[Planes] = {}
 
 
-@dataclass(frozen=True, slots=True)
-class ScopedPatch:
+class ScopedPatch(NamedTuple):
     """An authored patch whose shape and values are in order.
 
     Attributes:
@@ -105,7 +101,7 @@ def apply(planes: Planes, patch: Planes, place: Place = PATCH) -> Planes:
     """
     updates: dict[str, Json] = {}
     for name, part in patch.items():
-        before = planes.get(name, _NO_PLANE)
+        before = planes.get(name, NOTHING)
         if part is None:
             if name in planes:
                 updates[name] = None

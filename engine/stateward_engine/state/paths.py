@@ -22,7 +22,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Final, Literal, TypeAlias
+from typing import TYPE_CHECKING, Final, Literal, NamedTuple, TypeAlias
 
 from stateward_engine.errors import MalformedPath
 from stateward_engine.state.view import PLANES, SCOPES, ScopeName
@@ -55,8 +55,7 @@ _AFTER_RANGE: Final = "'[' or the end (no member follows a range)"
 _NEXT_SELECTOR: Final = "'.', '[' or the end"
 
 
-@dataclass(frozen=True, slots=True)
-class Member:
+class Member(NamedTuple):
     """`.name`: one member of an object."""
 
     name: str
@@ -65,8 +64,7 @@ class Member:
         return f".{self.name}"
 
 
-@dataclass(frozen=True, slots=True)
-class Index:
+class Index(NamedTuple):
     """`[n]`: one element of an array, counted from 0."""
 
     digits: Digits
@@ -75,8 +73,7 @@ class Index:
         return f"[{self.digits}]"
 
 
-@dataclass(frozen=True, slots=True)
-class Range:
+class Range(NamedTuple):
     """`[a:b]` or `[a..b]`: the elements from `a` up to, not including, `b`."""
 
     start: Digits

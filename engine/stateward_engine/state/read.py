@@ -7,8 +7,8 @@ Source: state.md section 4.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Final, Literal, TypeAlias, cast
+from dataclasses import replace
+from typing import TYPE_CHECKING, Final, Literal, NamedTuple, TypeAlias, cast
 
 from stateward_engine.errors import HistoryUnavailable, InvalidRequest, MissingPath, OutOfBounds, TooLarge
 from stateward_engine.json_value import PARAMS, Json, Place, encodable, kind_of, preview, quoted, utf16_length
@@ -46,8 +46,7 @@ _UNKNOWN_ADVICE: Final[Mapping[str, tuple[str, str]]] = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class ReadRequest:
+class ReadRequest(NamedTuple):
     """What to read.
 
     Attributes:
@@ -246,7 +245,7 @@ def _patch(view: View, selection: Selection, path: Path) -> Json:
 def _start(view: View, selection: Selection, path: Path) -> tuple[Root, Layers]:
     """Return the root that `path` is bound to, and its layers at the boundary of the path."""
     root = _owner(selection, path)
-    sequence = view.sequence
+    sequence = None
     if path.offset != "0":
         kept, offset = transitions(view, selection), position_of(path.offset)
         if offset > len(kept):

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final, cast
+from typing import TYPE_CHECKING, Final, NamedTuple, cast
 
 from stateward_engine.errors import UnwantedOwner
 from stateward_engine.json_value import Json, Place, encodable, unstorable
@@ -24,8 +23,7 @@ CANONICAL_SELECTOR_KEY: Final = re.compile(r"\[(?:0|[1-9][0-9]*)\]")
 _STORABLE: Final = "a finite number, an integer within 2^53-1, or text that UTF-8 can hold"
 
 
-@dataclass(frozen=True, slots=True)
-class Flaw:
+class Flaw(NamedTuple):
     """Why a value cannot be stored.
 
     Attributes:

@@ -5,11 +5,10 @@ An entry is complete: replay applies it and never decides anything again.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from stateward_engine.errors import CorruptStore
-from stateward_engine.state.view import GOAL_STREAMS, SCOPES, Identity, Planes, ReceiptKey, Selection
+from stateward_engine.state.view import GOAL_STREAMS, NOTHING, SCOPES, Identity, Planes, ReceiptKey, Selection
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -20,15 +19,13 @@ if TYPE_CHECKING:
 ENTRY_VERSION: Final = 1
 
 
-@dataclass(frozen=True, slots=True)
-class Repeat:
+class Repeat(NamedTuple):
     """Nothing is to be stored: the state is so already, or a kept receipt answers."""
 
     receipt: Mapping[str, Json]
 
 
-@dataclass(frozen=True, slots=True)
-class Transition:
+class Transition(NamedTuple):
     """What one accepted command stores, complete: replaying it never decides anything again.
 
     Attributes:
@@ -52,15 +49,15 @@ class Transition:
     cwd: str | None
     session: str | None
     receipt: Mapping[str, Json]
-    patches: Mapping[Identity, Planes] = field(default_factory=dict)
-    states: Mapping[Identity, Planes] = field(default_factory=dict)
+    patches: Mapping[Identity, Planes] = NOTHING
+    states: Mapping[Identity, Planes] = NOTHING
     receipt_key: ReceiptKey | None = None
     digest: str | None = None
     history_limit: int | None = None
     parent: str | None = None
     reset: bool = False
     goal: str | None = None
-    results: Mapping[Identity, Planes] = field(default_factory=dict)
+    results: Mapping[Identity, Planes] = NOTHING
 
     def streams(self) -> Iterable[Identity]:
         """Return the streams that keep something of this, each once."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 import shlex
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Final, Literal, TypeAlias
+from typing import Any, Final, Literal, NamedTuple, TypeAlias
 
 from stateward_engine.errors import CorruptStore
 from stateward_engine.json_value import Json
@@ -37,6 +37,8 @@ PATCHABLE_PLANES: Final = frozenset(PLANES) - {"response"}
 HOT_PLANES: Final = PATCHABLE_PLANES - {"lazy"}
 
 HISTORY_LIMIT_DEFAULT: Final = 7
+# What is absent. Values are shared and nobody changes one, so one empty mapping does for all.
+NOTHING: Final[Mapping[Any, Any]] = {}
 
 
 def in_table_order(planes: Planes) -> dict[str, Json]:
@@ -52,8 +54,7 @@ def _rank(name: str) -> tuple[int, str]:
     return (PLANES.index(name) if name in PLANES else len(PLANES), name)
 
 
-@dataclass(frozen=True, slots=True)
-class Identity:
+class Identity(NamedTuple):
     """Which scope of which client, or which stream of which goal: the key of one stream.
 
     Attributes:
@@ -69,8 +70,7 @@ class Identity:
     goal: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Selection:
+class Selection(NamedTuple):
     """The owners that one client works with.
 
     Attributes:
@@ -95,8 +95,7 @@ class Selection:
         return [self.identity(scope) for scope in SCOPES if given[scope]]
 
 
-@dataclass(frozen=True, slots=True)
-class Change:
+class Change(NamedTuple):
     """What one kept transition did to one scope.
 
     Attributes:
@@ -110,8 +109,7 @@ class Change:
     before: Planes
 
 
-@dataclass(frozen=True, slots=True)
-class Scope:
+class Scope(NamedTuple):
     """One scope with its kept past.
 
     Every value has its keys in canonical order, so that an answer can share it.
@@ -125,12 +123,12 @@ class Scope:
         declarations: Of each external root, by name, what was imported with it.
     """
 
-    planes: Planes = field(default_factory=dict)
+    planes: Planes = NOTHING
     revision: int = 0
     since: int = 0
     touched: int = 0
     changes: tuple[Change, ...] = ()
-    declarations: Mapping[str, Json] = field(default_factory=dict)
+    declarations: Mapping[str, Json] = NOTHING
 
     def at(self, sequence: int) -> Planes:
         """Return the planes as they were when the ledger had come to `sequence`, which is not before `since`."""
@@ -155,8 +153,7 @@ def reset_command(identity: Identity) -> str:
     return shlex.join(["stateward", "reset-scope", identity.kind, *words])
 
 
-@dataclass(frozen=True, slots=True)
-class Damage:
+class Damage(NamedTuple):
     """Why a stream cannot be trusted. Its bytes stay as they are until somebody gives them up.
 
     Attributes:
@@ -230,12 +227,11 @@ class View(Basis):
             selection: Whose scopes.
             sequence: How far the ledger had come then; `None` is now.
         """
-        moment = self.sequence if sequence is None else sequence
-        return {name: self.scope(selection.identity(name)).at(moment) for name in selection.wanted}
+        scopes = {name: self.scope(selection.identity(name)) for name in selection.wanted}
+        return {name: scope.planes if sequence is None else scope.at(sequence) for name, scope in scopes.items()}
 
 
-@dataclass(frozen=True, slots=True)
-class ReceiptKey:
+class ReceiptKey(NamedTuple):
     """An idempotency key belongs to one cwd and session: two clients may use the same word."""
 
     cwd: str | None
@@ -243,8 +239,7 @@ class ReceiptKey:
     key: str
 
 
-@dataclass(frozen=True, slots=True)
-class KeptReceipt:
+class KeptReceipt(NamedTuple):
     """What a keyed mutation was and what it was answered.
 
     Attributes:

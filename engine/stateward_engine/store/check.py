@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from stateward_engine.errors import StoreError
 from stateward_engine.store.catalogue import decode_catalogue
@@ -35,8 +34,7 @@ if TYPE_CHECKING:
     from stateward_engine.store.record import Record
 
 
-@dataclass(frozen=True, slots=True)
-class Fault:
+class Fault(NamedTuple):
     """One thing that is wrong.
 
     Attributes:
@@ -50,8 +48,7 @@ class Fault:
     offset: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class StreamReport:
+class StreamReport(NamedTuple):
     """One stream.
 
     Attributes:
@@ -65,8 +62,7 @@ class StreamReport:
     reason: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Report:
+class Report(NamedTuple):
     """What a check found. A store without faults starts, and serves every stream."""
 
     faults: tuple[Fault, ...]

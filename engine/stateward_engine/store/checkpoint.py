@@ -7,9 +7,8 @@ person can check it with `head -c` and `sha256sum`.
 from __future__ import annotations
 
 import hashlib
-from dataclasses import dataclass
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any, Final, cast
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, cast
 
 import msgspec
 
@@ -30,8 +29,7 @@ _DIGEST_END: Final = b'"}\n'
 _TRAILER_BYTES: Final = len(_DIGEST_MEMBER) + 2 * hashlib.sha256().digest_size + len(_DIGEST_END)
 
 
-@dataclass(frozen=True, slots=True)
-class Stream:
+class Stream(NamedTuple):
     """All that one stream keeps.
 
     Attributes:

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final, TypeAlias
+from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
 
 import msgspec
 
@@ -25,8 +24,7 @@ if TYPE_CHECKING:
 GROUP_BYTES_MAX: Final = 16 * 2**20
 
 
-@dataclass(frozen=True, slots=True)
-class Committed:
+class Committed(NamedTuple):
     """The command changed the state, and that is durable.
 
     Attributes:
@@ -45,8 +43,7 @@ class Committed:
         return self.transition.receipt
 
 
-@dataclass(frozen=True, slots=True)
-class Rejected:
+class Rejected(NamedTuple):
     """The command changed nothing, or nobody can know whether it did (`StoreUnavailable` with outcome `unknown`).
 
     An error that is no `EngineError` is a mistake of ours, in deciding this one command.
@@ -55,8 +52,7 @@ class Rejected:
     error: Exception
 
 
-@dataclass(frozen=True, slots=True)
-class Compacted:
+class Compacted(NamedTuple):
     """The ledger was compacted; the state is what it was.
 
     Attributes:

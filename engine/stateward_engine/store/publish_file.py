@@ -13,9 +13,8 @@ from __future__ import annotations
 
 import contextlib
 import time
-from dataclasses import dataclass
 from hashlib import sha256
-from typing import TYPE_CHECKING, Final, Literal, TypeAlias
+from typing import TYPE_CHECKING, Final, Literal, NamedTuple, TypeAlias
 
 from stateward_engine.errors import NotPublished, Overtaken
 from stateward_engine.store import linux_calls
@@ -37,8 +36,7 @@ TRADES_MAX: Final = 16
 Status = Literal["published", "current", "created"]
 
 
-@dataclass(frozen=True, slots=True)
-class Publication:
+class Publication(NamedTuple):
     """What a publication did. The document held these bytes, durably, at one moment; others may have written since.
 
     Attributes:

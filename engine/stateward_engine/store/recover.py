@@ -7,8 +7,8 @@ any point and run again.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Final
+from dataclasses import replace
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from stateward_engine.errors import CorruptStore, StoreUnavailable
 from stateward_engine.state.draft import Draft
@@ -39,8 +39,7 @@ JOURNAL_SUFFIX: Final = ".log"
 _JOURNAL_NAME: Final = re.compile(r"[0-9]{6}\.log")
 
 
-@dataclass(frozen=True, slots=True)
-class Evidence:
+class Evidence(NamedTuple):
     """What the bytes of a store prove.
 
     Attributes:
@@ -97,7 +96,7 @@ def reseal(journals: Directory, evidence: Evidence) -> Scan:
         return evidence.proven
     content = evidence.content[: evidence.proven.end]
     journals.write_file(evidence.name, content)
-    return replace(evidence.proven, length=len(content))
+    return evidence.proven._replace(length=len(content))
 
 
 def read_view(directory: Directory) -> View:

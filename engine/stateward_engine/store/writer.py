@@ -5,7 +5,6 @@ from __future__ import annotations
 import logging
 import queue
 import threading
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, TypeAlias, TypeVar
 
 from stateward_engine.errors import Busy, StoreUnavailable
@@ -117,7 +116,6 @@ def _unsettled(outcome: Outcome, error: StoreUnavailable) -> Outcome:
     return Rejected(error)
 
 
-@dataclass(frozen=True, slots=True)
 class Compact:
     """Ask the writer to compact the ledger now, between two groups."""
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import dataclasses
 import os
 from typing import TYPE_CHECKING, Final
 
@@ -90,7 +89,7 @@ def retried_sync(patch: pytest.MonkeyPatch) -> None:
 
 def no_reseal(patch: pytest.MonkeyPatch) -> None:
     def scan(data: bytes, *, file: str) -> Scan:
-        return dataclasses.replace(genuine_scan(data, file=file), sealed=True)
+        return genuine_scan(data, file=file)._replace(sealed=True)
 
     patch.setattr(recover, "scan", scan)
 
