@@ -105,10 +105,15 @@ def _stage(scope: ScopeName, before: Planes, patch: ScopedPatch) -> Stage:
 
     Source: state.md section 9.
     """
-    authored, place = patch.scopes.get(scope), patch.place(scope)
+    authored = patch.scopes.get(scope)
     if authored is None:
         # Most patches are for one scope: what they say nothing of stays as it is.
         return Stage(before, before, {}, {}, ())
+    place = patch.place(scope)
+    if "intents" not in authored:
+        # And most of them delete no intent, so nothing is taken along.
+        after = apply(before, authored, place)
+        return Stage(before, after, authored, net(before, after, authored), ())
     intents = {name: part for name, part in authored.items() if name == "intents"}
     others = {name: part for name, part in authored.items() if name != "intents"}
     after = apply(before, intents, place)

@@ -37,6 +37,7 @@ class Lock:
     def __init__(self, descriptor: int, path: Path) -> None:
         self._descriptor = descriptor
         self._path = path
+        self._file = os.fstat(descriptor)
 
     @classmethod
     def acquire(cls, directory: Directory) -> Self:
@@ -106,7 +107,7 @@ class Lock:
             found = self._path.stat()
         except FileNotFoundError:
             return False
-        return os.path.samestat(found, os.fstat(self._descriptor))
+        return os.path.samestat(found, self._file)
 
     def release(self) -> None:
         """Withdraw the announcement and let the next process in; a second call does nothing."""
