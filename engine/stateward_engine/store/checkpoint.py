@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any, Final, NamedTuple, cast
+from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, cast
 
 import msgspec
 
@@ -72,7 +72,7 @@ class _Receipt(msgspec.Struct, forbid_unknown_fields=True):
 class _Document(msgspec.Struct, forbid_unknown_fields=True):
     """The members of a checkpoint, in the order of the file."""
 
-    format: int
+    format: Literal[1]
     kind: str
     identity: _Owner
     sequence: int
@@ -82,6 +82,8 @@ class _Document(msgspec.Struct, forbid_unknown_fields=True):
     base: msgspec.Raw
     tail: list[_Change]
     receipts: list[_Receipt]
+    # Written by hand: it is about the bytes before it.
+    sha256: str | msgspec.UnsetType = msgspec.UNSET
 
 
 class _Format(msgspec.Struct):
@@ -112,7 +114,7 @@ def encode(stream: Stream) -> tuple[bytes, str]:
     )
     body = msgspec.json.encode(document)[: -len(b"}")]
     digest = hashlib.sha256(body).hexdigest()
-    return b"".join((body, _DIGEST_MEMBER, digest.encode(), _DIGEST_END)), digest
+    return body + _trailer(digest), digest
 
 
 def decode(data: bytes, identity: Identity) -> tuple[Stream, str]:
@@ -128,9 +130,21 @@ def decode(data: bytes, identity: Identity) -> tuple[Stream, str]:
 
     Source: store.md sections 2 and 4.
     """
-    body, digest = _proven_body(data)
     try:
-        document = msgspec.json.decode(body + b"}", type=_Document)
+        return _decode(data, identity)
+    except DamagedStream:
+        # A file of another version may look wrong in any way, and deserves the better advice.
+        _demand_version(data)
+        raise
+
+
+def _decode(data: bytes, identity: Identity) -> tuple[Stream, str]:
+    # A window: checkpoints may have many megabytes, and each copy takes longer than the digest.
+    digest = hashlib.sha256(memoryview(data)[:-_TRAILER_BYTES]).hexdigest()
+    if data[-_TRAILER_BYTES:] != _trailer(digest):
+        raise DamagedStream("its bytes do not fit its digest")
+    try:
+        document = msgspec.json.decode(data, type=_Document)
         base = msgspec.json.decode(document.base, type=dict[str, Any])
     except (msgspec.MsgspecError, RecursionError) as error:
         raise DamagedStream("its members are not those of a checkpoint") from error
@@ -145,16 +159,9 @@ def decode(data: bytes, identity: Identity) -> tuple[Stream, str]:
     return Stream(identity, _replayed(document, base), document.changed_at, receipts), digest
 
 
-def _proven_body(data: bytes) -> tuple[bytes, str]:
-    """Return the bytes that the digest is about, and the digest."""
-    body, trailer = data[:-_TRAILER_BYTES], data[-_TRAILER_BYTES:]
-    digest = hashlib.sha256(body).hexdigest()
-    if trailer == b"".join((_DIGEST_MEMBER, digest.encode(), _DIGEST_END)):
-        _demand_version(body + b"}")
-        return body, digest
-    # A file of another version may end in another way, and deserves the better advice.
-    _demand_version(data)
-    raise DamagedStream("its bytes do not fit its digest")
+def _trailer(digest: str) -> bytes:
+    """Return how a checkpoint ends: the digest of all that is before."""
+    return b"".join((_DIGEST_MEMBER, digest.encode(), _DIGEST_END))
 
 
 def _demand_version(text: bytes) -> None:
