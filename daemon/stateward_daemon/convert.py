@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any, cast
 
 from msgspec import UNSET
 
-from stateward_daemon.positions import LineIndex
 from stateward_engine.authority.goal import all_goals
 from stateward_engine.errors import EngineError, InvalidRequest
 from stateward_engine.state.view import SCOPES, Identity, Selection
@@ -21,6 +20,7 @@ if TYPE_CHECKING:
     import logging
     from collections.abc import Iterable, Mapping, Sequence
 
+    from stateward_daemon.positions import LineIndex
     from stateward_engine.goals.document import GoalDocument
     from stateward_engine.goals.problems import Fix, Problem
     from stateward_engine.state.view import View
@@ -187,6 +187,9 @@ def goal_diagnostics(document: GoalDocument, problems: Iterable[Problem]) -> m.G
         document: What the text says.
         problems: Those of its problems that are shown, and what others found in it.
     """
+    # Here, as in `projection`.
+    from stateward_daemon.positions import LineIndex  # noqa: PLC0415
+
     index = LineIndex(document.text)
     found = document.projection
     return m.GoalDiagnosticsResult(

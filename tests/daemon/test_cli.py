@@ -510,6 +510,14 @@ class TestTerminal:
         assert paint("x", "error", Terminal()) == "x"
 
 
+def loaded_by(program: str) -> list[str]:
+    """Return what a program in a process of its own prints: the modules that it has loaded."""
+    loaded: list[str] = json.loads(
+        subprocess.run([sys.executable, "-c", program], capture_output=True, check=True).stdout
+    )
+    return loaded
+
+
 class TestProcess:
     """The program as a process of its own."""
 
@@ -519,10 +527,17 @@ class TestProcess:
             "verb, rest = find_verb(['read', 'cwd']); verb.parser().parse_intermixed_args(rest); verb.load();"
             "import stateward_daemon.cli; print(json.dumps(sorted(sys.modules)))"
         )
-        loaded = json.loads(subprocess.run([sys.executable, "-c", program], capture_output=True, check=True).stdout)
+        loaded = loaded_by(program)
 
         assert "stateward_daemon.cli.state_verbs" in loaded
         assert {"asyncio", "pygls", "lsprotocol", "stateward_engine", "subprocess", "logging"}.isdisjoint(loaded)
+
+    def test_a_start_of_the_daemon_imports_nothing_that_reads_documents(self) -> None:
+        """Neither pygls (store.md section 6) nor what reads goal documents: most daemons serve agents alone."""
+        loaded = loaded_by("import sys, json, stateward_daemon.lifecycle; print(json.dumps(sorted(sys.modules)))")
+
+        assert "stateward_engine.store.store" in loaded
+        assert {"pygls", "lsprotocol", "watchfiles", "tomllib", "stateward_engine.goals"}.isdisjoint(loaded)
 
     def test_the_package_is_the_program(self) -> None:
         command = [sys.executable, "-m", "stateward_daemon", "--version"]

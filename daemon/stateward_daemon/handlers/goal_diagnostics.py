@@ -6,11 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from stateward_daemon import convert
-from stateward_daemon.rules import rules_or_none
 from stateward_engine.errors import EngineError, UnwantedOwner
-from stateward_engine.goals.problems import in_order
-from stateward_engine.goals.state_problems import state_problems
-from stateward_engine.goals.suppression import ruled
 from stateward_engine.state.read import ReadRequest, read
 from stateward_engine.state.references import mention_spans
 
@@ -25,6 +21,12 @@ if TYPE_CHECKING:
 def handle(caller: Caller, params: m.DocumentParams) -> m.GoalDiagnosticsResult:
     """Answer what an editor shows, with places in code points, and which references the caller's state cannot read."""
     document = caller.document(params.path, params.text)
+    # Here, because most daemons never have a document, and no start should wait for what reads one.
+    from stateward_daemon.rules import rules_or_none  # noqa: PLC0415
+    from stateward_engine.goals.problems import in_order  # noqa: PLC0415
+    from stateward_engine.goals.state_problems import state_problems  # noqa: PLC0415
+    from stateward_engine.goals.suppression import ruled  # noqa: PLC0415
+
     found: Iterable[Problem] = document.problems
     if caller.bound().mode != "off":
         found = in_order([*found, *state_problems(document, mention_spans, lambda path: _refusal(caller, path))])

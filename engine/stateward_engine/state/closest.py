@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 from itertools import islice
 from typing import TYPE_CHECKING, Final
 
@@ -23,6 +22,8 @@ def closest(word: str, candidates: Iterable[str]) -> list[str] | None:
     >>> closest("tactic", ["strategy", "tactics", "lazy"])
     ['tactics']
     """
+    import difflib  # noqa: PLC0415 - only a wrong call pays for it
+
     if len(word) > WORD_LENGTH_MAX:
         return None
     short = (candidate for candidate in candidates if len(candidate) <= WORD_LENGTH_MAX)
