@@ -67,6 +67,8 @@ class FrameReader:
         Raises:
             WireError: `parse_error` for headers that give no length, `too_large` for a body over the bound.
         """
+        if not self._buffer:
+            return None
         if self.framing is Framing.LINES:
             return self._next_line()
         if self._body_bytes is None and not self._read_header():

@@ -40,6 +40,7 @@ DIGITS_MAX: Final = 18
 
 NAME: Final = re.compile(r"[A-Za-z_$][A-Za-z0-9_$-]*")
 NUMBER: Final = re.compile(r"0|[1-9][0-9]*")
+_MEMBERS: Final = re.compile(rf"(?:\.{NAME.pattern})+")
 
 _A_FIRST_WORD: Final = f"a root ({', '.join(ROOTS)}) or a plane ({', '.join(PLANES)})"
 _A_NAME: Final = (
@@ -169,7 +170,7 @@ class _Parser:
             return self.scoped(word[0])
         if word and word[0] in PLANES:
             self.at = word.end()
-            return Path(None, "0", self.selectors(Member(word[0])), source=self.text)
+            return Path(None, "0", self.selectors([Member(word[0])]), source=self.text)
         raise self.wrong(_A_FIRST_WORD)
 
     def scoped(self, root: Root) -> Path:
@@ -179,29 +180,30 @@ class _Parser:
             offset = self.number()
             self.expect("]", "']' (a temporal index is one number)")
         selectors: tuple[Selector, ...] = ()
-        if self.skip("."):
-            selectors = self.selectors(self.member())
-        elif self.at < len(self.text):
-            raise self.wrong(_AFTER_ROOT)
+        if self.at < len(self.text):
+            selectors = self.selectors(self.members(_AFTER_ROOT))
         return Path(root, offset, selectors, indexed, self.text)
 
-    def selectors(self, first: Selector) -> tuple[Selector, ...]:
-        """Parse `{ selector }` up to the end of the text."""
-        found = [first]
+    def selectors(self, first: Sequence[Selector]) -> tuple[Selector, ...]:
+        """Parse `{ selector }` after the `first` ones, up to the end of the text."""
+        found = [*first]
         while self.at < len(self.text):
             if self.skip("["):
                 found.append(self.bracket())
             elif isinstance(found[-1], Range):
                 raise self.wrong(_AFTER_RANGE)
-            elif self.skip("."):
-                found.append(self.member())
             else:
-                raise self.wrong(_NEXT_SELECTOR)
+                found += self.members(_NEXT_SELECTOR)
         return tuple(found)
 
-    def member(self) -> Member:
-        """Parse a name, after its dot."""
-        return Member(self.token(NAME, _A_NAME))
+    def members(self, expected: str) -> list[Member]:
+        """Parse one or more members: a path is mostly those, so they are taken at once."""
+        run = _MEMBERS.match(self.text, self.at)
+        if run is None:
+            self.expect(".", expected)
+            raise self.wrong(_A_NAME)
+        self.at = run.end()
+        return [Member(name) for name in run[0][1:].split(".")]
 
     def bracket(self) -> Index | Range:
         """Parse the rest of an index or range, after its opening bracket."""
@@ -216,18 +218,9 @@ class _Parser:
 
     def number(self) -> Digits:
         """Parse a number; a zero before another digit is the mistake, so the place is that of the zero."""
-        start = self.at
-        digits = self.token(NUMBER, _A_NUMBER)
-        if digits == "0" and NUMBER.match(self.text, self.at):
-            self.at = start
+        match = NUMBER.match(self.text, self.at)
+        if match is None or (match[0] == "0" and NUMBER.match(self.text, match.end())):
             raise self.wrong(_A_NUMBER)
-        return digits
-
-    def token(self, pattern: re.Pattern[str], expected: str) -> str:
-        """Take what `pattern` matches here."""
-        match = pattern.match(self.text, self.at)
-        if match is None:
-            raise self.wrong(expected)
         self.at = match.end()
         return match[0]
 

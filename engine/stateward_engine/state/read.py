@@ -251,7 +251,9 @@ def _start(view: View, selection: Selection, path: Path) -> tuple[Root, Layers]:
         if offset > len(kept):
             raise _not_kept(path, len(kept))
         sequence = boundary(view, kept, offset)
-    return root, _layers(view.planes(selection, sequence), root)
+    if root == "effective":
+        return root, layers_of(view.planes(selection, sequence).values())
+    return root, layers_of([view.scope(selection.identity(root)).at(sequence)])
 
 
 def _shown(value: Json, selection: Selection, path: Path) -> Json:

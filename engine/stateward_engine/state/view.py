@@ -130,8 +130,10 @@ class Scope(NamedTuple):
     changes: tuple[Change, ...] = ()
     declarations: Mapping[str, Json] = NOTHING
 
-    def at(self, sequence: int) -> Planes:
-        """Return the planes as they were when the ledger had come to `sequence`, which is not before `since`."""
+    def at(self, sequence: int | None) -> Planes:
+        """Return the planes as they were when the ledger had come to `sequence`, not before `since`; `None` is now."""
+        if sequence is None:
+            return self.planes
         return next((change.before for change in self.changes if change.sequence > sequence), self.planes)
 
     def recorded(self, sequence: int) -> Planes:
@@ -227,8 +229,7 @@ class View(Basis):
             selection: Whose scopes.
             sequence: How far the ledger had come then; `None` is now.
         """
-        scopes = {name: self.scope(selection.identity(name)) for name in selection.wanted}
-        return {name: scope.planes if sequence is None else scope.at(sequence) for name, scope in scopes.items()}
+        return {name: self.scope(selection.identity(name)).at(sequence) for name in selection.wanted}
 
 
 class ReceiptKey(NamedTuple):
