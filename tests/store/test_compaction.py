@@ -12,6 +12,7 @@ import pytest
 from stateward_engine.errors import CorruptStore, StoreUnavailable
 from stateward_engine.state.commands import Configure, ForkSession, ImportState, PatchState, ResetScope
 from stateward_engine.state.patch import parse_patch
+from stateward_engine.state.read import ReadRequest, read
 from stateward_engine.state.view import Identity, Selection
 from stateward_engine.store import embedded
 from stateward_engine.store.store import open_store
@@ -306,6 +307,15 @@ class TestDamage:
         assert streams(place)["cwd"].read_bytes() == b"{"
         assert reopened(place) == view
         assert compacted.sequence == 3
+
+    @pytest.mark.usefixtures("compacted")
+    def test_a_client_of_all_scopes_reads_the_healthy_ones_by_name(self, place: Path) -> None:
+        streams(place)["cwd"].write_bytes(b"{")
+        with open_store(place) as store:
+            assert read(store.view, CLIENT, ReadRequest(("global.lazy.g",))) == {"value": [1, "null"]}
+            for path in ("cwd.tactics", "effective.tactics"):
+                with pytest.raises(CorruptStore, match="cwd scope is damaged"):
+                    read(store.view, CLIENT, ReadRequest((path,)))
 
     def test_a_reset_begins_the_scope_anew_and_survives_restarts_and_compaction(
         self, place: Path, compacted: View
