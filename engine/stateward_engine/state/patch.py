@@ -7,6 +7,7 @@ the very object that went in, so that "changed" is an identity test.
 
 from __future__ import annotations
 
+from itertools import chain
 from typing import TYPE_CHECKING, Final, NamedTuple, TypeGuard, cast
 
 from stateward_engine.json_value import PARAMS, Json, Place, describe, equal, in_order
@@ -105,7 +106,7 @@ def apply(planes: Planes, patch: Planes, place: Place = PATCH) -> Planes:
         if part is None:
             if name in planes:
                 updates[name] = None
-        elif (after := _merged(before, part, Place(place, name))) is not before:
+        elif (after := _merged(before, part, place, name)) is not before:
             updates[name] = after
     return _updated(planes, updates)
 
@@ -169,9 +170,13 @@ def _check_not_empty(scopes: Mapping[ScopeName, Planes], places: Mapping[ScopeNa
                 raise advice.empty(Place(places[scope], name), example)
 
 
-def _merged(current: Json, patch: Json, place: Place) -> Json:
-    """Return the value that `patch` makes of `current`, which is there; `current` itself when they are equal."""
+def _merged(current: Json, patch: Json, parent: Place, step: str) -> Json:
+    """Return the value that `patch` makes of `current`, which is there; `current` itself when they are equal.
+
+    Most of what is patched is a scalar, for which no place is built.
+    """
     if isinstance(patch, dict):
+        place = Place(parent, step)
         if _addresses_elements(patch):
             return _with_elements(current, patch, place)
         if isinstance(current, dict):
@@ -189,7 +194,7 @@ def _with_members(current: Mapping[str, Json], patch: Mapping[str, Json], place:
                 updates[key] = part
         elif part is None:
             updates[key] = None
-        elif (after := _merged(current[key], part, Place(place, key))) is not current[key]:
+        elif (after := _merged(current[key], part, place, key)) is not current[key]:
             updates[key] = after
     return _updated(current, updates)
 
@@ -202,7 +207,7 @@ def _updated(current: Mapping[str, Json], updates: Mapping[str, Json]) -> Mappin
     for key, value in updates.items():
         if value is None:
             del members[key]
-    if all(key in current for key in updates):
+    if updates.keys() <= current.keys():
         return members
     # Keys are kept in canonical order, and new ones came in at the end, where those of a growing log belong anyway.
     names = sorted(members)
@@ -218,7 +223,7 @@ def _with_elements(current: Json, patch: Mapping[str, Json], place: Place) -> Js
         position = position_of(key[1:-1])
         if position >= len(elements):
             raise advice.no_such_element(Place(place, key), len(elements))
-        elements[position] = _merged(elements[position], part, Place(place, key))
+        elements[position] = _merged(elements[position], part, place, key)
     unchanged = all(new is old for new, old in zip(elements, current, strict=True))
     return current if unchanged else elements
 
@@ -252,7 +257,7 @@ def _named(before: Mapping[str, Json], after: Mapping[str, Json], forms: Sequenc
     """Return the keys at which `net` has to look, in canonical order."""
     patches = [form for form in forms if isinstance(form, dict)]
     objects = patches if len(patches) == len(forms) else [before, after]
-    return sorted({key for keys in objects for key in keys})
+    return sorted(set(chain.from_iterable(objects)))
 
 
 def _as_objects(old: Json, new: Json, forms: Sequence[Json]) -> tuple[Mapping[str, Json], Mapping[str, Json]] | None:

@@ -107,7 +107,7 @@ def unwanted(owner: str, wanted: Sequence[ScopeName], *, path: str, example: str
 
 def _flaw_of_keys(members: Mapping[str, Json], place: Place, *, patching: bool) -> Flaw | None:
     for key in members:
-        if not encodable(key):
+        if not (key.isascii() or encodable(key)):
             return Flaw(Place(place, key), "under a key with an unpaired surrogate", "a key that UTF-8 can hold")
     selectors = [key for key in members if is_selector(key)]
     if not selectors:

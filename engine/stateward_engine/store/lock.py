@@ -36,7 +36,7 @@ class Lock:
 
     def __init__(self, descriptor: int, path: Path) -> None:
         self._descriptor = descriptor
-        self._path = path
+        self._path = os.fspath(path)
         self._file = os.fstat(descriptor)
 
     @classmethod
@@ -104,7 +104,7 @@ class Lock:
         if self._descriptor < 0:
             return False
         try:
-            found = self._path.stat()
+            found = os.stat(self._path)  # noqa: PTH116 - asked twice for each commit, and a `Path` costs half as much again
         except FileNotFoundError:
             return False
         return os.path.samestat(found, self._file)
