@@ -22,6 +22,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import TYPE_CHECKING, Final, Literal, NamedTuple, TypeAlias
 
 from stateward_engine.errors import MalformedPath
@@ -37,6 +38,11 @@ ROOTS: Final[tuple[Root, ...]] = ("effective", *SCOPES)
 # No array is this long, so every longer digit string means "outside". Turning digits into an integer takes time that
 # grows with the square of their number, and some interpreters refuse to.
 DIGITS_MAX: Final = 18
+
+# Clients read the same few paths again and again, and to parse one is a third of what reading it takes.
+KEPT_MAX: Final = 256
+# A longer path is parsed each time, so that those that are kept stay within a few megabytes whatever clients send.
+KEPT_LENGTH_MAX: Final = 256
 
 NAME: Final = re.compile(r"[A-Za-z_$][A-Za-z0-9_$-]*")
 NUMBER: Final = re.compile(r"0|[1-9][0-9]*")
@@ -115,6 +121,11 @@ def parse(text: str) -> Path:
     >>> parse("cwd[1].lazy.memory[0..3]").selectors
     (Member(name='lazy'), Member(name='memory'), Range(start='0', end='3'))
     """
+    return _kept(text) if len(text) <= KEPT_LENGTH_MAX else _Parser(text).path()
+
+
+@lru_cache(maxsize=KEPT_MAX)
+def _kept(text: str) -> Path:
     return _Parser(text).path()
 
 
