@@ -7,10 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from stateward_daemon.documents import read_file, resolved
-from stateward_engine.authority.markdown_todos import records_of
 from stateward_engine.errors import InvalidRequest
-from stateward_engine.goals.document import read_bytes
-from stateward_engine.goals.narrative import registered_content
 from stateward_engine.store.publish_file import create_file
 
 if TYPE_CHECKING:
@@ -44,7 +41,7 @@ def read_content(path: Path) -> dict[str, Json]:
         WireError: It cannot be read.
         UnsafeDocument: It cannot be read without guessing.
     """
-    return registered_content(read_bytes(read_file(path)))
+    return _content(read_file(path))
 
 
 def create_document(path: Path, text: str) -> dict[str, Json]:
@@ -54,7 +51,7 @@ def create_document(path: Path, text: str) -> dict[str, Json]:
         NotPublished: Something stands there, or it could not be written.
     """
     create_file(path, text.encode())
-    return registered_content(read_bytes(text.encode()))
+    return _content(text.encode())
 
 
 def records_now(host: Host, goal: Goal) -> Sequence[Members]:
@@ -64,9 +61,20 @@ def records_now(host: Host, goal: Goal) -> Sequence[Members]:
         WireError: The document of an unpromoted goal cannot be read.
         UnsafeDocument: It cannot be read without guessing.
     """
+    # As in `_content`.
+    from stateward_engine.authority.markdown_todos import records_of  # noqa: PLC0415
+
     if goal.promoted:
         return list(goal.records.values())
     document = host.documents.read(Path(goal.path))
     if document.refusal is not None:
         raise document.refusal
     return records_of(document)
+
+
+def _content(data: bytes) -> dict[str, Json]:
+    # Here, as in `documents.py`: no start should wait for what reads a document.
+    from stateward_engine.goals.document import read_bytes  # noqa: PLC0415
+    from stateward_engine.goals.narrative import registered_content  # noqa: PLC0415
+
+    return registered_content(read_bytes(data))

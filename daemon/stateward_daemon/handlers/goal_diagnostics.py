@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 def handle(caller: Caller, params: m.DocumentParams) -> m.GoalDiagnosticsResult:
     """Answer what an editor shows, with places in code points, and which references the caller's state cannot read."""
     document = caller.document(params.path, params.text)
-    # Here, because most daemons never have a document, and no start should wait for what reads one.
+    # Here, because no start should wait for what reads a document.
     from stateward_daemon.rules import rules_or_none  # noqa: PLC0415
     from stateward_engine.goals.problems import in_order  # noqa: PLC0415
     from stateward_engine.goals.state_problems import state_problems  # noqa: PLC0415

@@ -10,7 +10,6 @@ from stateward_daemon.goal_documents import create_document, document_path
 from stateward_daemon.steps import OnLane
 from stateward_engine.authority.commands import RegisterGoal
 from stateward_engine.authority.registration import demand_free
-from stateward_engine.goals.template import NEXT_ACTION, new_document
 from stateward_engine.store.clock import utc_now
 
 if TYPE_CHECKING:
@@ -21,6 +20,9 @@ if TYPE_CHECKING:
 
 def handle(caller: Caller, params: GoalNewParams) -> Steps:
     """Make the document unless the goal is known, then register it; what a crash leaves can be registered still."""
+    # Here, because no start should wait for what reads a document.
+    from stateward_engine.goals.template import NEXT_ACTION, new_document  # noqa: PLC0415
+
     path = document_path(params.path)
     demand_free(caller.host.store.view, params.goal_id, str(path))
     text = new_document(params.goal_id, params.objective, f"{utc_now()[:19]}Z", params.next_action or NEXT_ACTION)
