@@ -7,7 +7,6 @@ wrote there is in no ledger, so it stays until they have put it elsewhere.
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import replace
 from typing import TYPE_CHECKING, Final, Literal, NamedTuple, TypeAlias, cast
 
 from stateward_engine.authority.delivery_failures import NotReplaceable
@@ -213,7 +212,7 @@ def retained(goal: Goal) -> Iterator[Goal]:
     yield goal
     stream = goal.stream
     for back, change in enumerate(reversed(stream.changes), start=1):
-        then = Goal(goal.goal_id, replace(stream, planes=change.before, revision=stream.revision - back, changes=()))
+        then = Goal(goal.goal_id, stream._replace(planes=change.before, revision=stream.revision - back, changes=()))
         if not then.promoted:
             return
         yield then

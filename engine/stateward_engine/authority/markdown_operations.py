@@ -208,7 +208,7 @@ def _before_first_run(goal: Goal, command: TodoOperation) -> Goal | None:
         records[completed["todo_id"]] = {**completed, "status": "open", "done": False}
     elif added is None:
         return None
-    return goal._replace(stream=replace(goal.stream, planes={**goal.stream.planes, "records": records}))
+    return goal._replace(stream=goal.stream._replace(planes={**goal.stream.planes, "records": records}))
 
 
 def _is_sequel(record: Members | None, part: Members) -> bool:

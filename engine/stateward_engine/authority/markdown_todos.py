@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from stateward_engine.goals.row_problems import unreadable_guards
@@ -60,7 +59,7 @@ def standing(goal: Goal, document: GoalDocument, ids: Mapping[str, str]) -> Goal
         if declaration := _declaration(todo):
             declarations[todo_id] = declaration
     planes = {**goal.stream.planes, "records": records, "declarations": declarations}
-    return goal._replace(stream=replace(goal.stream, planes=planes))
+    return goal._replace(stream=goal.stream._replace(planes=planes))
 
 
 def _declaration(todo: Todo) -> Members | None:
