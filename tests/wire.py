@@ -88,6 +88,10 @@ class Wire:
         self.send({"jsonrpc": "2.0", "id": identifier, "method": method, "params": params or {}})
         return identifier
 
+    def tell(self, method: str, **params: Any) -> None:
+        """Send a notification."""
+        self.send({"jsonrpc": "2.0", "method": method, "params": params})
+
     def answer(self, identifier: int) -> Any:
         """Return the result of a request, or raise `Refused`; whatever else arrives is kept."""
         while identifier not in self._answers:
