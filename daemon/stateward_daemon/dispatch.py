@@ -1,64 +1,20 @@
-"""From a call to its handler: the table, the decoding of params, and what a wrong call is told."""
+"""From a call to its handler: the loading of it, the decoding of params, and what a wrong call is told."""
 
 from __future__ import annotations
 
 import json
 import re
+import sys
+from functools import cache
+from importlib import import_module
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias
 
 import msgspec
 
-from stateward_daemon.handlers import (
-    attach,
-    authority_promote,
-    authority_rollback,
-    authority_shadow_bootstrap,
-    authority_shadow_qualify,
-    baseline,
-    compact,
-    configure,
-    export_state,
-    fork_session,
-    goal_configure,
-    goal_diagnostics,
-    goal_list,
-    goal_new,
-    goal_projection,
-    goal_register,
-    goal_render,
-    goal_status,
-    import_state,
-    lease_acquire,
-    lease_inspect,
-    lease_release,
-    lease_renew,
-    lease_transfer,
-    patch_state,
-    ping,
-    project_markdown,
-    read_state,
-    refresh_state,
-    reset_scope,
-    respond,
-    sessions,
-    set_mode,
-    shutdown_daemon,
-    state_status,
-    status,
-    subscribe,
-    todo_add,
-    todo_archive_completed,
-    todo_claim,
-    todo_complete,
-    todo_list,
-    todo_receipt,
-    todo_update,
-    unsubscribe,
-)
 from stateward_engine.state.read import parse_request
 from stateward_protocol.errors import WireError, explained, shortened
 from stateward_protocol.messages import StrictParams
-from stateward_protocol.methods import METHODS, PREFIX, Method
+from stateward_protocol.methods import METHODS, PREFIX, Kind, Method
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -68,56 +24,7 @@ if TYPE_CHECKING:
 # Params come decoded by the table, so a handler's own type is narrower than this one.
 Handler: TypeAlias = "Callable[[Caller, Any], Any]"
 
-HANDLERS: Final[dict[str, Handler]] = {
-    module.__name__.rpartition(".")[2]: module.handle
-    for module in (
-        attach,
-        authority_promote,
-        authority_rollback,
-        authority_shadow_bootstrap,
-        authority_shadow_qualify,
-        baseline,
-        compact,
-        configure,
-        export_state,
-        fork_session,
-        goal_configure,
-        goal_diagnostics,
-        goal_list,
-        goal_new,
-        goal_projection,
-        goal_register,
-        goal_render,
-        goal_status,
-        import_state,
-        lease_acquire,
-        lease_inspect,
-        lease_release,
-        lease_renew,
-        lease_transfer,
-        patch_state,
-        ping,
-        project_markdown,
-        read_state,
-        refresh_state,
-        reset_scope,
-        respond,
-        sessions,
-        set_mode,
-        shutdown_daemon,
-        state_status,
-        status,
-        subscribe,
-        todo_add,
-        todo_archive_completed,
-        todo_claim,
-        todo_complete,
-        todo_list,
-        todo_receipt,
-        todo_update,
-        unsubscribe,
-    )
-}
+HANDLERS: Final = "stateward_daemon.handlers"
 
 # Where a wrong call is likely to be a known misunderstanding, the engine explains it better than types can.
 EXPLANATIONS: Final[dict[str, Callable[[dict[str, Any]], object]]] = {"read_state": parse_request}
@@ -149,7 +56,25 @@ class Prepared(NamedTuple):
             WireError: The call is refused.
             EngineError: The same, by the engine.
         """
-        return HANDLERS[self.method.name](self.caller, self.params)
+        return handler_of(self.method)(self.caller, self.params)
+
+
+@cache
+def handler_of(method: Method) -> Handler:
+    """Return the handler of a method: what the module of its name has. The first call of each loads it.
+
+    A daemon that nobody asks about goals, or about the past, starts without what answers such questions.
+    """
+    handler: Handler = import_module(f"{HANDLERS}.{method.name}").handle
+    if method.kind is Kind.GOAL:
+        # The writer would load it, and everybody would wait for that.
+        import_module("stateward_engine.authority.decide")
+    return handler
+
+
+def is_loaded(method: Method) -> bool:
+    """Tell whether the handler of a method can be had at once."""
+    return f"{HANDLERS}.{method.name}" in sys.modules
 
 
 def find_method(name: str) -> Method | None:

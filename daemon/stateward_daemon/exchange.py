@@ -108,6 +108,14 @@ class Exchange:
     # -- our methods -------------------------------------------------------------------------------------------------
 
     def _serve(self, method: Method, call: Call) -> None:
+        if not dispatch.is_loaded(method):
+            # Others need not wait for that.
+            serve, fail = partial(self._serve_loaded, method, call), partial(self._fail, call.id)
+            self._channel.work(partial(dispatch.handler_of, method), lambda _handler: serve(), fail)
+        else:
+            self._serve_loaded(method, call)
+
+    def _serve_loaded(self, method: Method, call: Call) -> None:
         try:
             prepared = dispatch.prepare(self._caller, method, call.params)
             if method.kind is Kind.DOCUMENT:

@@ -10,6 +10,7 @@ import pytest
 from editor import Channel
 from stateward_daemon import dispatch, lanes
 from stateward_daemon.exchange import Exchange
+from stateward_daemon.handlers import attach
 from stateward_daemon.host import Host
 from stateward_daemon.settings import Settings
 from stateward_daemon.steps import OnLane
@@ -51,7 +52,7 @@ async def test_the_handler_is_told(monkeypatch: pytest.MonkeyPatch, step: Any, c
                 raise
             return {"told": str(error)}
 
-    monkeypatch.setitem(dispatch.HANDLERS, "goal_new", handle)
+    monkeypatch.setattr(dispatch, "handler_of", lambda method: attach.handle if method.name == "attach" else handle)
     monkeypatch.setattr(lanes, "LANE_LENGTH_MAX", 0)
     host = Host(store=cast("Store", FullStore()), store_path=Path("/s"), settings=Settings())
     channel = Channel()

@@ -4,16 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, TypeAlias
 
-from stateward_engine.authority.commands import ConfigureGoal, GoalCommand, NoteDelivery, Operation, RegisterGoal
-from stateward_engine.authority.decide import decide as decide_goal
 from stateward_engine.state.commands import Command as StateCommand
 from stateward_engine.state.decide import decide as decide_state
 
 if TYPE_CHECKING:
+    from stateward_engine.authority.commands import GoalCommand
     from stateward_engine.state.transition import Repeat, Transition
     from stateward_engine.state.view import Basis
 
-Command: TypeAlias = StateCommand | GoalCommand
+    Command: TypeAlias = StateCommand | GoalCommand
 
 
 def decide(basis: Basis, command: Command, at: str) -> Transition | Repeat:
@@ -28,6 +27,9 @@ def decide(basis: Basis, command: Command, at: str) -> Transition | Repeat:
         RequestError: `basis` does not take the command; nothing was changed.
         CorruptStore: It depends on a damaged stream.
     """
-    if isinstance(command, RegisterGoal | ConfigureGoal | NoteDelivery | Operation):
-        return decide_goal(basis, command, at)
-    return decide_state(basis, command)
+    if isinstance(command, StateCommand):
+        return decide_state(basis, command)
+    # Not at the top: few stores have goals, and no start should wait for what decides about them.
+    from stateward_engine.authority.decide import decide as decide_goal  # noqa: PLC0415
+
+    return decide_goal(basis, command, at)
