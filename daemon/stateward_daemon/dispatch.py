@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import re
 import sys
-from functools import cache
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias
 
@@ -59,16 +58,15 @@ class Prepared(NamedTuple):
         return handler_of(self.method)(self.caller, self.params)
 
 
-@cache
 def handler_of(method: Method) -> Handler:
     """Return the handler of a method: what the module of its name has. The first call of each loads it.
 
     A daemon that nobody asks about goals, or about the past, starts without what answers such questions.
     """
-    handler: Handler = import_module(f"{HANDLERS}.{method.name}").handle
-    if method.kind is Kind.GOAL:
+    if not is_loaded(method) and method.kind is Kind.GOAL:
         # The writer would load it, and everybody would wait for that.
         import_module("stateward_engine.authority.decide")
+    handler: Handler = import_module(f"{HANDLERS}.{method.name}").handle
     return handler
 
 
