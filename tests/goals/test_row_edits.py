@@ -83,8 +83,8 @@ CHANGES: dict[str, tuple[str, dict[str, Any], str]] = {
     ),
     "a policy that was removed is found under the key that it is written with": (
         "- [ ] a\n  <!-- loopx:todo todo_id=todo_one continuation_policy=primary_review -->\n",
-        {"continuation_policy": "independent_handoff", "removed_continuation_policy": None},
-        "- [ ] a\n  <!-- loopx:todo todo_id=todo_one continuation_policy=independent_handoff -->\n",
+        {"removed_continuation_policy": None},
+        "- [ ] a\n  <!-- loopx:todo todo_id=todo_one -->\n",
     ),
     "another priority is another prefix, and all else of the text stays as it was written": (
         f"- [ ] [P1]  a   b\n  and   more\n{ONE} -->\n",
