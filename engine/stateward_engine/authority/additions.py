@@ -5,7 +5,7 @@ from __future__ import annotations
 from hashlib import sha256
 from typing import TYPE_CHECKING, Any, Final
 
-from stateward_engine.authority.changing import admitted, demand_targets
+from stateward_engine.authority.changing import admitted, bound_twice, demand_targets
 from stateward_engine.authority.eligibility import demand_actor
 from stateward_engine.authority.given import (
     ADDABLE,
@@ -124,11 +124,9 @@ def new_record(
 
 def _contradictions(role: str, given: Members, status: str) -> dict[str, str]:
     """Return the members that do not go together, with what is wrong."""
-    wrong: dict[str, str] = {}
+    wrong = bound_twice(given)
     if status == "done":
         wrong["status"] = "a new todo is open, blocked or deferred; complete it with todo_complete"
-    if "bound_agent" in given and given.get("goal_bound"):
-        wrong["goal_bound"] = "a todo is bound to an agent or to the goal, not to both"
     if role == "user" and "claimed_by" in given:
         wrong["claimed_by"] = "a todo of the user is claimed by no agent"
     return wrong

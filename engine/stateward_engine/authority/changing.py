@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from stateward_engine.authority.given import invalid_members
 from stateward_engine.authority.refusals import refused
@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from stateward_engine.authority.goal import Goal, Members
+
+BINDINGS: Final = frozenset({"bound_agent", "goal_bound"})
 
 
 def find_todo(goal: Goal, todo_id: str) -> Members:
@@ -88,6 +90,13 @@ def demand_targets(records: Mapping[str, Members], after: Members, given: Mappin
             )
     if any(waiting(after["todo_id"], key, target) for key, target in references):
         _demand_no_ring({**records, after["todo_id"]: after}, after["todo_id"])
+
+
+def bound_twice(todo: Members) -> dict[str, str]:
+    """Return what is wrong with a todo that is bound to an agent and to the goal; nothing where it is not."""
+    if "bound_agent" in todo and todo.get("goal_bound"):
+        return {"goal_bound": "a todo is bound to an agent or to the goal, not to both"}
+    return {}
 
 
 def admitted(after: Members, declarations: Mapping[str, Members], reason_code: str) -> dict[str, Any]:

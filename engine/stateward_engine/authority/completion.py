@@ -21,7 +21,7 @@ from stateward_engine.authority.operations import Decision
 from stateward_engine.authority.refusals import refused
 from stateward_engine.goals.digests import value_sha256
 from stateward_engine.goals.records import ROLES
-from stateward_engine.goals.validation import WANTED, declaration_sha256
+from stateward_engine.goals.validation import DECLARATION_KEYS, WANTED, declaration_sha256
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -53,12 +53,13 @@ def decide_complete(goal: Goal, command: CompleteTodo, now: str) -> Decision:
     gate = todo.get("task_class") == GATE
     fence = demand_fence(goal, todo, command.agent_id, command.lease, now, required=not gate)
     demand_validated(todo, command.declaration)
-    successor = new_successor(goal, command, goal.records, now)
+    addition = successor_of(command)
+    successor = None if addition is None else new_record(goal, addition, goal.records, now, within="next")
     after = admitted(completed(todo, command, goal.records, successor, now), goal.declarations, INVALID_COMPLETION)
     lease = fence or retained(goal, command.todo_id)
     if lease is None and gate and goal.needs_leases:
         lease = passing_lease(goal, todo, command.agent_id or PERSON, now)
-    patch = {} if successor is None else added(successor, None)
+    patch = {} if addition is None or successor is None else added(successor, addition.declaration)
     patch["records"] = {**patch.get("records", {}), command.todo_id: changes(todo, after)}
     returned = None if lease is None else released(lease, now)
     answer = {
@@ -114,12 +115,11 @@ def demand_validated(todo: Members, declaration: Mapping[str, Any] | None) -> No
         )
 
 
-def new_successor(goal: Goal, command: CompleteTodo, records: Mapping[str, Members], now: str) -> dict[str, Any] | None:
-    """Return the record of the todo that comes next, `None` where the call names none.
+def successor_of(command: CompleteTodo) -> AddTodo | None:
+    """Return the addition of the todo that comes next, which is part of the same operation; `None` where none does.
 
     Raises:
-        Refused: `invalid_coordination_todo_terminal_lifecycle` where it has no role and text, and what
-            `additions.new_record` refuses.
+        Refused: `invalid_coordination_todo_terminal_lifecycle`: it has no role and text.
     """
     if command.next is None:
         return None
@@ -128,15 +128,16 @@ def new_successor(goal: Goal, command: CompleteTodo, records: Mapping[str, Membe
     if role not in ROLES or not isinstance(text, str):
         wrong = {"next": 'it has a role, "user" or "agent", a text, and fields as todo_add takes them'}
         raise invalid_members(INVALID_COMPLETION, wrong)
-    addition = AddTodo(
+    declaration: dict[str, Any] = {key: fields.pop(key) for key in DECLARATION_KEYS if key in fields}
+    return AddTodo(
         goal_id=command.goal_id,
         operation_id=command.operation_id,
         agent_id=command.agent_id,
         role=role,
         text=text,
         fields=fields,
+        declaration=declaration or None,
     )
-    return new_record(goal, addition, records, now, within="next")
 
 
 def completed(

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 from stateward_engine.authority.readiness import Situation
 from stateward_engine.authority.refusals import refused
 from stateward_engine.goals.compact import clip
-from stateward_engine.goals.contract import RECORD_FIELDS, SCHEMAS
+from stateward_engine.goals.contract import SCHEMAS
 from stateward_engine.goals.digests import value_sha256
 from stateward_engine.goals.records import ROLES
 from stateward_engine.goals.render import INDEX_WITHOUT_PLACE
@@ -21,6 +21,9 @@ if TYPE_CHECKING:
 ARCHIVE: Final = "archive"
 # In the order in which a document shows them.
 SECTIONS: Final = (*ROLES, ARCHIVE)
+
+# Of each schema a record without anything, its fields in canonical order.
+_NULLS: Final = {version: dict.fromkeys(sorted(schema.fields)) for version, schema in SCHEMAS.items()}
 
 
 def list_todos(
@@ -83,7 +86,7 @@ def records_sha256(records: Iterable[Members]) -> str:
 
     Source: goal-documents 4.2, last sentence.
     """
-    return value_sha256([_complete(record) for record in in_render_order(records)])
+    return value_sha256([{**_NULLS[record["schema_version"]], **record} for record in in_render_order(records)])
 
 
 def summary_of(records: Iterable[Members]) -> dict[str, Any]:
@@ -149,8 +152,3 @@ def _is_for(todo: Members, agent_id: str) -> bool:
 
 def _render_order(todo: Members) -> tuple[int, int, str]:
     return SECTIONS.index(_section(todo)), todo.get("index", INDEX_WITHOUT_PLACE), todo["todo_id"]
-
-
-def _complete(record: Members) -> dict[str, Any]:
-    fields = SCHEMAS[record["schema_version"]].fields
-    return {name: record.get(name) for name in RECORD_FIELDS if name in fields}

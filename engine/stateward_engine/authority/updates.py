@@ -4,7 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
-from stateward_engine.authority.changing import admitted, demand_claimer, demand_targets, find_todo, stamped
+from stateward_engine.authority.changing import (
+    BINDINGS,
+    admitted,
+    bound_twice,
+    demand_claimer,
+    demand_targets,
+    find_todo,
+    stamped,
+)
 from stateward_engine.authority.eligibility import demand_actor
 from stateward_engine.authority.given import (
     EDITABLE,
@@ -73,9 +81,7 @@ def updated(
             `read_text`.
     """
     fields = dict(command.fields)
-    text = fields.pop("text", None)
-    # The whole text of this todo is longer than its summary, which must not come back as the text of it or another.
-    read = None if text is None else _read_text(text, records.values())
+    text = _read_text(fields.pop("text"), records.values()) if "text" in fields else None
     given = read_fields(fields, command.clear, editable=EDITABLE)
     if given.get("status") == "done" != todo["status"]:
         raise invalid_members(INVALID_UPDATE, {"status": "complete it with todo_complete, which says what comes next"})
@@ -84,9 +90,11 @@ def updated(
     priority = given.pop("priority", None)
     reopened = todo["status"] == "done" != given.get("status", "done")
     gone = {*(_COMPLETION if reopened else ()), *(name for name, value in given.items() if value is None)}
-    changed = {**todo, **given, **_worded(todo, read, priority)}
+    changed = {**todo, **given, **_worded(todo, text, priority)}
     after = {name: value for name, value in changed.items() if name not in gone}
     after["done"] = after["status"] in DONE_STATUSES
+    if not given.keys().isdisjoint(BINDINGS) and (wrong := bound_twice(after)):
+        raise invalid_members(INVALID_UPDATE, wrong)
     demand_targets(records, after, {name: value for name, value in given.items() if todo.get(name) != value})
     return after
 
