@@ -250,7 +250,10 @@ class RefreshStateParams(OperationParams, frozen=True, kw_only=True):
 
 
 class RefreshStateResult(OperationResult, frozen=True, kw_only=True):
-    """The record of the turn, and what its todos were read from."""
+    """The record of the turn, with what its todos were read from, and the `diagnosis`.
+
+    That has `missing_work` when nothing is open for agents, then with `recommended_action`, and `idle_roles`.
+    """
 
     record: dict[str, JsonValue]
     diagnosis: dict[str, JsonValue]

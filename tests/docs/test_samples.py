@@ -47,13 +47,17 @@ def fits(line: str, printed: str) -> bool:
     return printed.startswith(line.removesuffix("…")) if line.endswith("…") else printed == line
 
 
-@pytest.mark.parametrize("page", ["README.md", "docs/goal-documents.md"])
-def test_the_console_sample_of_a_page_prints_what_it_shows(page: str) -> None:
-    (sample,) = blocks((ROOT / page).read_text(encoding="utf-8"), "console")
-    _, *turns = re.split(r"^\$ ", sample, flags=re.MULTILINE)
+@pytest.mark.parametrize("page", ["README.md", "docs/goal-documents.md", "docs/todos.md"])
+def test_the_console_samples_of_a_page_print_what_they_show(page: str, folder: Path) -> None:
+    """One after the other. Pages that show files of the project are read in it, others in a directory of their own."""
+    project = folder / "project"
+    project.mkdir()
+    text = (ROOT / page).read_text(encoding="utf-8")
+    _, *turns = re.split(r"^\$ ", "".join(blocks(text, "console")), flags=re.MULTILINE)
     for turn in turns:
         command, *lines = turn.splitlines()
-        ran = subprocess.run(["/bin/sh", "-c", f"{command} 2>&1"], cwd=ROOT, capture_output=True, check=False)
+        place = project if page == "docs/todos.md" else ROOT
+        ran = subprocess.run(["/bin/sh", "-c", f"{command} 2>&1"], cwd=place, capture_output=True, check=False)
         printed = ran.stdout.decode().splitlines()
 
         assert len(printed) == len(lines), printed
@@ -84,8 +88,11 @@ def test_the_answers_of_the_protocol_page_are_given(folder: Path) -> None:
 
 
 def test_the_readme_lists_the_verbs_that_work_in_process() -> None:
+    """By name, or by the first word of all that begin with it."""
     listed = re.search(r"with `--embedded` the verbs (.*?) work in-process", README)
-    able = [name for name, verb in VERBS.items() if "--embedded" in verb.parser().format_help()]
+    able = {name for name, verb in VERBS.items() if "--embedded" in verb.parser().format_help()}
 
     assert listed is not None
-    assert re.findall(r"`([\w-]+)`", listed[1]) == able
+    named = re.findall(r"`([\w -]+)`", listed[1])
+    assert {verb for name in named for verb in able if verb == name or verb.startswith(f"{name} ")} == able
+    assert [name for name in named if not any(f"{verb} ".startswith(f"{name} ") for verb in able)] == []

@@ -82,7 +82,9 @@ def project_markdown(options: Namespace) -> int:
 def refresh_state(options: Namespace) -> int:
     """Record a turn and print what is missing."""
     answer = call(options, "refresh_state")
-    return done(options, answer, "recorded")
+    diagnosis = answer.diagnosis
+    missing = f"; work is missing: {diagnosis['recommended_action']}" if diagnosis["missing_work"] else ""
+    return done(options, answer, f"recorded{missing}")
 
 
 # -- people ----------------------------------------------------------------------------------------------------------
