@@ -54,8 +54,8 @@ _PLANNED: Final = (
     _Field("blocks_agent", "The agent that waits for it.", "AGENT"),
     _Field("excluded_agents", "An agent that may not take it; repeat it for more.", "AGENT", "many"),
     _Field("global_gate", "Everything waits for it.", "", "flag"),
-    _Field("unblocks_todo_id", "The todo that waits for it.", "TODO"),
-    _Field("resume_when", "What it waits for, as in todo_done:TODO.", "CONDITION"),
+    _Field("unblocks_todo_id", "The todo that waits for it.", "ID"),
+    _Field("resume_when", "What it waits for, as in todo_done:ID.", "CONDITION"),
     _Field("target_key", "What a monitor looks at.", "KEY"),
     _Field("cadence", "How often a monitor looks.", "CADENCE"),
     _Field("next_due_at", "When it is due, in RFC 3339.", "TIME"),
@@ -75,12 +75,12 @@ _UPDATED: Final = (
     _Field("monitor_effect_id", "Identity of what the monitor did.", "ID"),
     _Field("resume_monitor_generation", "The generation of the monitor that it resumes at.", "COUNT", "count"),
     _Field("replan_obligation_id", "Why it was planned anew.", "ID"),
-    _Field("superseded_by", "The todo that takes its place.", "TODO"),
+    _Field("superseded_by", "The todo that takes its place.", "ID"),
     _Field("handoff_note", "What the next one needs to know, as text or JSON.", "TEXT|JSON", "json"),
 )
 _NOTE: Final = _Field("note", "A note on it.")
 _EVIDENCE: Final = _Field("evidence", "What shows that it is done.")
-_SUCCESSORS: Final = _Field("successor_todo_ids", "A todo that comes after it; repeat it for more.", "TODO", "many")
+_SUCCESSORS: Final = _Field("successor_todo_ids", "A todo that comes after it; repeat it for more.", "ID", "many")
 _CLAIMED_BY: Final = _Field("claimed_by", "Who works on it.", "AGENT")
 _VALIDATION: Final = (
     _Field("validation_command", "How its completion is checked: a command line.", "COMMAND"),
