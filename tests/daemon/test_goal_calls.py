@@ -1,0 +1,213 @@
+"""Goals over their methods, in this process: where each call is decided, and what it says of it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from msgspec import UNSET
+
+import stateward
+from stateward_daemon.editing import edit
+from stateward_protocol.notices import TodosChanged
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from stateward import Client
+
+GOAL = """\
+---
+status: active
+---
+# Goal
+
+## Next Action
+
+- Go on.
+
+## Agent Todo
+
+- [ ] [P1] Rehearse
+  <!-- loopx:todo todo_id=todo_rehearse -->
+"""
+
+
+@pytest.fixture
+def document(folder: Path) -> Path:
+    path = folder / "GOAL.md"
+    path.write_text(GOAL, encoding="utf-8")
+    return path
+
+
+@pytest.fixture
+def client(folder: Path, document: Path) -> Iterator[Client]:
+    """A client in this process, with the goal g1 registered."""
+    with stateward.connect(store=folder / "store", start="embedded") as opened:
+        opened.goal_register("g1", str(document))
+        yield opened
+
+
+def promote(client: Client, **options: Any) -> Any:
+    client.authority_shadow_bootstrap("g1", operation_id="shadow-1")
+    return client.authority_promote("g1", operation_id="promote-1", **options)
+
+
+class TestBeforePromotion:
+    def test_the_document_is_the_authority(self, client: Client, document: Path) -> None:
+        """LX-052, LX-055: a mutation edits it, and what somebody types into it is so."""
+        added = client.todo_add("g1", "agent", "Ship", operation_id="op-1")
+
+        assert (added.status, added.source_authority, added.projection_outbox) == (
+            "applied",
+            "markdown_active_state",
+            UNSET,
+        )
+        assert f"todo_id={added.todo_id}" in document.read_text(encoding="utf-8")
+        document.write_text(GOAL.replace("Rehearse", "Practise"), encoding="utf-8")
+        assert [todo["title"] for todo in client.todo_list("g1")["todos"]] == ["Practise"]
+
+    def test_reading_says_so_and_has_no_revision(self, client: Client) -> None:
+        answer = client.todo_list("g1")
+
+        assert answer["source"] == "markdown_active_state"
+        assert answer.keys().isdisjoint({"provider_revision", "cursor", "records_sha256"})
+
+    def test_a_document_that_nobody_can_read_is_not_guessed_at(self, client: Client, document: Path) -> None:
+        document.write_text("---\nopen: yes\n", encoding="utf-8")
+        for read in (lambda: client.todo_list("g1"), lambda: client.lease_inspect("g1", "todo_rehearse")):
+            with pytest.raises(stateward.StatewardError) as refused:
+                read()
+            assert refused.value.category == "unsafe_document"
+
+    def test_a_lease_is_given_back_without_the_document(self, client: Client, document: Path) -> None:
+        """LX-103: whatever has become of the todo."""
+        client.lease_acquire("g1", "todo_rehearse", "ada", "k1")
+        document.unlink()
+        released = client.lease_release("g1", "todo_rehearse", "ada", "k1", 1)
+
+        assert released.lease is not None
+        assert released.lease.status == "released"
+
+    def test_a_dry_run_leaves_every_byte(self, client: Client, document: Path) -> None:
+        planned = client.todo_add("g1", "agent", "Ship", dry_run=True)
+
+        assert (planned.status, planned.changed) == ("planned", False)
+        assert document.read_text(encoding="utf-8") == GOAL
+        assert client.todo_receipt("g1", planned.operation_id).status == "missing"
+
+
+class TestPromotion:
+    def test_the_first_delivery_follows_it(self, client: Client, document: Path) -> None:
+        """authority.md section 4: one entry, then the display."""
+        promoted = promote(client)
+
+        assert (promoted.source_authority, promoted.projection_delivery) == ("file_v0", "delivered")
+        assert "loopx:todo-region-v0" in document.read_text(encoding="utf-8")
+        assert client.goal_status("g1").display == {"state": "current"}
+
+    def test_its_repeat_is_answered_alike_whatever_the_document_says_by_then(
+        self, client: Client, document: Path
+    ) -> None:
+        """Identity is the operation id: what was qualified is no part of what was asked."""
+        first = promote(client, handoff_mode="hard_lease")
+        document.write_text("no goal at all", encoding="utf-8")
+        again = client.authority_promote("g1", operation_id="promote-1", handoff_mode="hard_lease")
+
+        assert (again.status, again.original_receipt) == ("replayed", first.original_receipt)
+        with pytest.raises(stateward.StatewardError) as refused:
+            client.authority_promote("g1", operation_id="promote-1")
+        assert refused.value.data["reason_code"] == "coordination_operation_identity_mismatch"
+
+    def test_who_is_subscribed_is_told_of_every_todo(self, client: Client) -> None:
+        client.subscribe(["todos"])
+        promoted = promote(client)
+
+        assert list(client.changes()) == [
+            TodosChanged(goal_id="g1", provider_revision=promoted.provider_revision, todo_ids=["todo_rehearse"])
+        ]
+
+    def test_a_document_that_does_not_qualify_is_not_promoted(self, client: Client, document: Path) -> None:
+        document.write_text(GOAL.replace("todo_id=todo_rehearse", "colour=red"), encoding="utf-8")
+        found = client.authority_shadow_qualify("g1")
+
+        assert not found.qualified
+        assert {"unknown_metadata_key", "implicit_todo_ids"} <= {refusal["reason_code"] for refusal in found.refusals}
+        with pytest.raises(stateward.StatewardError) as refused:
+            client.authority_shadow_bootstrap("g1")
+        assert refused.value.data["reason_code"] == "authority_not_qualified"
+        assert not client.goal_list().goals[0].promoted
+
+
+class TestAfterPromotion:
+    def test_the_document_is_never_consulted(self, client: Client, document: Path) -> None:
+        """LX-047, LX-054: gone or nonsense, it neither changes nor hides what is so."""
+        promote(client)
+        for spoil in (lambda: document.write_text("- [ ] [P0] Lies\n", encoding="utf-8"), document.unlink):
+            spoil()
+            answer = client.todo_list("g1")
+            assert (answer["source"], [todo["title"] for todo in answer["todos"]]) == ("file_v0", ["Rehearse"])
+            assert client.lease_inspect("g1", "todo_rehearse").source_authority == "file_v0"
+
+    def test_a_lease_has_no_path_and_shows_its_todo(self, client: Client) -> None:
+        """LX-096, LX-097, LX-098: from one revision, and nothing where nothing is."""
+        promote(client)
+        found = client.lease_inspect("g1", "todo_rehearse")
+
+        assert (found.lease, found.active, found.lease_path, found.legacy_fallback_used) == (None, False, None, False)
+        assert found.todo is not None
+        assert found.provider_revision == client.goal_status("g1").provider_revision
+
+    def test_a_lease_is_no_matter_of_the_display(self, client: Client) -> None:
+        """authority.md section 1: delivery members are left out where no display is involved."""
+        promote(client)
+        acquired = client.lease_acquire("g1", "todo_rehearse", "ada", "k1")
+
+        assert acquired.projection_outbox is UNSET
+
+    def test_a_display_that_cannot_be_written_takes_nothing_back(self, client: Client, document: Path) -> None:
+        """LX-107, LX-123: pending beside the commit."""
+        promote(client)
+        document.write_bytes(b"\xff\xfe")
+        added = client.todo_add("g1", "agent", "Ship")
+
+        assert (added.status, added.projection_delivery) == ("applied", "pending")
+        assert document.read_bytes() == b"\xff\xfe"
+        assert client.todo_receipt("g1", added.operation_id).status == "found"
+
+    def test_an_edit_that_waited_while_the_goal_was_promoted_is_decided_by_the_ledger(
+        self, client: Client, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        """The look at the view is taken before the wait in the lane, and another one in it."""
+        promoted: list[Any] = []
+
+        def later(*arguments: Any) -> Any:
+            promoted.append(promote(client))
+            return edit(*arguments)
+
+        monkeypatch.setattr("stateward_daemon.mutations.edit", later)
+        added = client.todo_add("g1", "agent", "Ship")
+
+        assert promoted
+        assert (added.source_authority, added.projection_delivery) == ("file_v0", "delivered")
+
+    def test_a_turn_again_is_the_first_record(self, client: Client) -> None:
+        """LX-105, LX-114: and catches the display up as well."""
+        promote(client)
+        first = client.refresh_state("g1", agent_id="ada", classification="in_progress", turn_key="turn-1")
+        again = client.refresh_state("g1", agent_id="ada", classification="in_progress", turn_key="turn-1")
+
+        assert (first.status, again.status) == ("applied", "replayed")
+        assert again.record == first.record
+        assert again.projection_delivery == "current"
+
+    def test_the_same_archival_of_the_same_head_is_one_operation(self, client: Client) -> None:
+        promote(client)
+        client.todo_complete("g1", "todo_rehearse", no_followup=True)
+        shown = client.todo_archive_completed("g1", max_active_done=0)
+        done = client.todo_archive_completed("g1", max_active_done=0, execute=True)
+
+        assert (shown.status, done.status, done.moved_todo_ids) == ("planned", "applied", ["todo_rehearse"])
+        assert (shown.operation_id, shown.operation_id_given) == (done.operation_id, False)
+        assert [todo["todo_id"] for todo in client.todo_list("g1", role="archive")["todos"]] == ["todo_rehearse"]
