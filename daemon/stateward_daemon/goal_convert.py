@@ -82,13 +82,10 @@ def complete_todo(params: t.TodoCompleteParams) -> c.CompleteTodo:
 
 def archive_completed(params: t.TodoArchiveParams, goal: Goal) -> c.ArchiveCompleted:
     """Return the command of `todo_archive_completed`; without an identity it gets that of the call on this head."""
-    derived = (
-        {} if params.operation_id else {"operation_id": operation_id_of(goal, params.role, params.max_active_done)}
-    )
-    how = {"dry_run": params.dry_run or not params.execute}
-    return c.ArchiveCompleted(
-        **{**operation(params), **derived, **how}, role=params.role, max_active_done=params.max_active_done
-    )
+    members = {**operation(params), "dry_run": params.dry_run or not params.execute}
+    if params.operation_id is None:
+        members["operation_id"] = operation_id_of(goal, params.role, params.max_active_done)
+    return c.ArchiveCompleted(**members, role=params.role, max_active_done=params.max_active_done)
 
 
 def acquire_lease(params: n.LeaseAcquireParams) -> c.AcquireLease:
