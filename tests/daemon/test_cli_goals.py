@@ -102,6 +102,7 @@ ANSWERS: dict[str, dict[str, Any]] = {
         "schema_version": "task_lease_v0",
         "goal_id": "g1",
         "todo_id": "todo_one",
+        "todo": None,
         "active": False,
         "lease": LEASE,
         "lease_path": None,

@@ -120,6 +120,13 @@ class TestPromotion:
             client.authority_promote("g1", operation_id="promote-1")
         assert refused.value.data["reason_code"] == "coordination_operation_identity_mismatch"
 
+    def test_so_is_that_of_a_shadow(self, client: Client, document: Path) -> None:
+        first = client.authority_shadow_bootstrap("g1", operation_id="shadow-1")
+        document.write_text("no goal at all", encoding="utf-8")
+        again = client.authority_shadow_bootstrap("g1", operation_id="shadow-1")
+
+        assert (again.status, again.original_receipt) == ("replayed", first.original_receipt)
+
     def test_who_is_subscribed_is_told_of_every_todo(self, client: Client) -> None:
         client.subscribe(["todos"])
         promoted = promote(client)

@@ -69,7 +69,7 @@ def test_a_goal_is_there_again_from_its_checkpoint_and_from_the_journal(used: Pa
 def test_a_damaged_goal_fails_alone_and_begins_anew_when_it_is_given_up(used: Path) -> None:
     """Rows LX-099, DM-011."""
     file = checkpoint_of(used, "goal", "looms")
-    file.write_bytes(file.read_bytes().replace(b"/home/ada", b"/home/eve"))
+    file.write_bytes(file.read_bytes().replace(b"/ada/", b"/eve/"))
 
     with open_store(used) as store:
         with pytest.raises(CorruptStore) as caught:
