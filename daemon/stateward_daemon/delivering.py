@@ -321,8 +321,9 @@ class Delivering:
     def _read_back(self) -> None:
         """Find the sections in the file that were rendered. Others may have changed the text around them meanwhile."""
         found = self._means.read(self._path)
-        sections = section_digests(self._rendering.markdown)
-        if found is None or section_digests(decode_document(found)) != sections:
+        rendered = self._rendering.markdown
+        sections = section_digests(rendered)
+        if found is None or (found != rendered.encode() and section_digests(decode_document(found)) != sections):
             raise NotReplaceable(
                 "somebody changed the document again just after it was written", "todo_projection_target_unavailable"
             )

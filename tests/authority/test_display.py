@@ -23,6 +23,7 @@ from stateward_engine.authority.display import (
 )
 from stateward_engine.errors import UnsafeDocument
 from stateward_engine.goals.document import read_document
+from stateward_engine.goals.todos import generated_id
 
 
 @pytest.fixture
@@ -146,6 +147,13 @@ class TestEdited:
         source = DOCUMENT.replace("## Agent Todo\n", f"## Agent Todo\n\n{row}")
 
         assert edited(source, ledger)[0] == row.split("\n", 1)[0]
+
+    def test_an_id_that_is_generated_is_nobodys(self) -> None:
+        """It names the row by its text and place, so a row that was typed could have it by chance."""
+        grind = GRIND | {"todo_id": generated_id("agent", "Agent Todo", 1, GRIND["text"])}
+        source = DOCUMENT.replace("## Agent Todo\n", f"## Agent Todo\n\n- [ ] {GRIND['text']}\n")
+
+        assert edited(source, Ledger(Path("/w/g.md"), grind)) == [f"- [ ] {GRIND['text']}"]
 
     def test_stray_metadata_in_an_unmarked_section_is_an_edit(self, ledger: Ledger) -> None:
         source = DOCUMENT.replace("## Agent Todo\n", "## Agent Todo\n<!-- loopx:todo note=keep -->\n")

@@ -7,6 +7,7 @@ wrote there is in no ledger, so it stays until they have put it elsewhere.
 from __future__ import annotations
 
 from collections import Counter
+from itertools import islice
 from typing import TYPE_CHECKING, Final, Literal, NamedTuple, TypeAlias, cast
 
 from stateward_engine.authority.delivery_failures import NotReplaceable
@@ -165,9 +166,9 @@ def edited_lines(text: str, snapshot: Snapshot) -> list[int]:
 
     Source: authority.md section 5.
     """
-    owned, foreign = look_for_regions(text)
-    at = {line for region in owned.regions for line in _edited(owned, region, snapshot)}
-    return [line + 1 for line in sorted(at | foreign)][:LINES_MAX]
+    owned = look_for_regions(text)
+    at = (line for region in owned.regions for line in _edited(owned, region, snapshot))
+    return [line + 1 for line in islice(at, LINES_MAX)]
 
 
 def section_digests(text: str) -> dict[str, str]:
@@ -176,7 +177,7 @@ def section_digests(text: str) -> dict[str, str]:
     Raises:
         UnsafeDocument: As for `edited_lines`.
     """
-    owned, _ = look_for_regions(text)
+    owned = look_for_regions(text)
     return {region.role: _digest(_lines_of(owned, region)) for region in owned.regions}
 
 
@@ -195,13 +196,12 @@ def _edited(owned: Owned, region: Region, snapshot: Snapshot) -> list[int]:
     if _digest(found) in snapshot.delivered.get(region.role, ()):
         return []
     at, lineage = lineage_of(owned.lines, region)
-    unknown = _unknown_lines(owned, region, snapshot.goal)
     if lineage is None:
-        return unknown
+        return _unknown_lines(owned, region, snapshot.goal)
     goal = next((then for then in retained(snapshot.goal) if then.provider_revision == lineage["revision"]), None)
     if goal is None:
         # Nobody knows any more what was shown there, so a changed box or word of metadata cannot be told.
-        return unknown or [at]
+        return _unknown_lines(owned, region, snapshot.goal) or [at]
     sections = sections_of(owned, admit(goal.records.values(), goal.declarations), goal.provider_revision)
     rendered = sections[region.role].lines if region.role in sections else ()
     return [region.first + line for line in _differing(found, rendered)]

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import dataclass
+from functools import cached_property
 from itertools import chain
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from stateward_engine.goals.conflicts import find_conflicts
 from stateward_engine.goals.document import (
@@ -15,30 +17,42 @@ from stateward_engine.goals.document import (
     refusal_at,
 )
 from stateward_engine.goals.lines import split_lines
-from stateward_engine.goals.regions import FOREIGN_CONTENT, Fault, Region, scan_by_headings, scan_strictly
+from stateward_engine.goals.regions import FOREIGN_CONTENT, Fault, Region, RegionScan, scan_by_headings, scan_strictly
 from stateward_engine.goals.rereading import read_text
 from stateward_engine.goals.todo_codec import INDENT, TaskLine
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from stateward_engine.goals.layout import Layout
     from stateward_engine.goals.lines import Lines
     from stateward_engine.goals.todo_codec import Reading
     from stateward_engine.goals.todos import Todo
 
 
-class Owned(NamedTuple):
+@dataclass(frozen=True)
+class Owned:
     """A document that can be rendered onto.
 
     Attributes:
         lines: Its text, in lines.
-        regions: In document order, at most one of a role.
-        todos: The rows in them.
+        layout: Its passages.
+        scan: Which of these are in its regions.
     """
 
     lines: Lines
-    regions: tuple[Region, ...]
-    todos: tuple[Todo, ...]
+    layout: Layout
+    scan: RegionScan
+
+    @property
+    def regions(self) -> tuple[Region, ...]:
+        """In document order; at most one of a role, where it can be rendered onto."""
+        return self.scan.regions
+
+    @cached_property
+    def todos(self) -> tuple[Todo, ...]:
+        """The rows in the regions."""
+        return _rows(self.layout, self.scan)
 
     def narrative(self) -> list[str]:
         """Return the text before, between and after the regions."""
@@ -49,20 +63,40 @@ class Owned(NamedTuple):
         return [text[start:end] for start, end in zip(edges[::2], edges[1::2], strict=True)]
 
 
-class Survey(NamedTuple):
+@dataclass(frozen=True)
+class Survey:
     """What the strict scan finds in a text, whether it can be rendered onto or not.
+
+    What only some look at is found when one does.
 
     Attributes:
         owned: Its regions and their rows.
-        damage: What is wrong with the regions themselves.
-        faults: Why nothing can be rendered onto it, what counts most first.
-        by_headings: The rows that the scan by headings alone finds.
+        damage: What is wrong with the frontmatter or the regions themselves.
     """
 
     owned: Owned
     damage: tuple[Fault, ...]
-    faults: tuple[Fault, ...]
-    by_headings: tuple[Todo, ...]
+
+    @cached_property
+    def faults(self) -> tuple[Fault, ...]:
+        """Why nothing can be rendered onto it, what counts most first."""
+        owned, damage = self.owned, self.damage
+        lines = owned.lines
+        readings = read_lines(lines, hidden_blocks(owned.layout))
+        faults = chain(
+            damage,
+            _conflicts(lines, readings),
+            _nested(lines, readings, owned.regions),
+            _unplaceable(owned.regions),
+            _duplicates(lines, owned.todos),
+        )
+        return tuple(faults)
+
+    @cached_property
+    def by_headings(self) -> tuple[Todo, ...]:
+        """The rows that the scan by headings alone finds."""
+        layout = self.owned.layout
+        return _rows(layout, scan_by_headings(layout.passages, layout.starts))
 
 
 def survey(text: str) -> Survey:
@@ -70,23 +104,10 @@ def survey(text: str) -> Survey:
 
     Source: goal-documents 4.3.
     """
-    read, lines = read_text(text), split_lines(text)
-    layout = read.layout
-    readings = read_lines(lines, hidden_blocks(layout))
-    scan = scan_strictly(layout.passages, layout.starts)
-    todos, by_headings = (
-        tuple(todo for standing in place_rows(layout, regions) for todo in standing.todos())
-        for regions in (scan, scan_by_headings(layout.passages, layout.starts))
-    )
-    damage = (*(() if read.frontmatter.closed else (UNTERMINATED_FRONTMATTER,)), *scan.faults)
-    faults = chain(
-        damage,
-        _conflicts(lines, readings),
-        _nested(lines, readings, scan.regions),
-        _unplaceable(scan.regions),
-        _duplicates(lines, todos),
-    )
-    return Survey(Owned(lines, scan.regions, todos), damage, tuple(faults), by_headings)
+    read = read_text(text)
+    scan = scan_strictly(read.layout.passages, read.layout.starts)
+    damage = scan.faults if read.frontmatter.closed else (UNTERMINATED_FRONTMATTER, *scan.faults)
+    return Survey(Owned(split_lines(text), read.layout, scan), damage)
 
 
 def read_owned(text: str) -> Owned:
@@ -104,17 +125,21 @@ def read_owned(text: str) -> Owned:
     return found.owned
 
 
-def look_for_regions(text: str) -> tuple[Owned, set[int]]:
-    """Return what the renderer would own of a text, and the indices of lines that do not belong in its marked regions.
+def look_for_regions(text: str) -> Owned:
+    """Return what the renderer would own of a text, also where its marked regions hold what does not belong there.
 
     Raises:
         UnsafeDocument: The document is damaged in any other way, so that nobody knows which lines are in a region.
     """
-    owned, damage, _, _ = survey(text)
-    for fault in damage:
+    found = survey(text)
+    for fault in found.damage:
         if fault.kind != FOREIGN_CONTENT:
-            raise refusal_at(owned.lines, fault)
-    return owned, {fault.at for fault in damage}
+            raise refusal_at(found.owned.lines, fault)
+    return found.owned
+
+
+def _rows(layout: Layout, scan: RegionScan) -> tuple[Todo, ...]:
+    return tuple(todo for standing in place_rows(layout, scan) for todo in standing.todos())
 
 
 def _conflicts(lines: Lines, readings: Sequence[Reading]) -> Iterator[Fault]:
