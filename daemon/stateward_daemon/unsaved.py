@@ -70,6 +70,8 @@ class Unsaved:
             holders = self._holders(path)
             if holders:
                 self._waiting[path] = goal_id
+            else:
+                self._waiting.pop(path, None)
             return holders
 
     def ended(self, path: Path) -> str | None:

@@ -117,13 +117,27 @@ class TestPending:
     async def test_a_save_settles_only_what_waited(self, editor: Editor, ledger: Ledger, path: Path) -> None:
         """A delivery needs a cause, and a save by itself is none."""
         editor.initialize()
-        type_into(editor, path)
-        saved(editor, path, BUFFER)
+        deliver(editor.caller.host, GOAL)
+        shown = on_disk(path)
+        editor.open(path.as_uri(), shown)
         ledger.finish()
-        editor.change(path.as_uri(), 3, {"text": BUFFER + "\n"})
-        saved(editor, path, BUFFER + "\n")
+        editor.change(path.as_uri(), 2, {"text": shown + "\n"})
+        saved(editor, path, shown + "\n")
 
-        assert TICK not in on_disk(path)
+        assert on_disk(path) == shown + "\n"
+
+    async def test_a_delivery_that_waited_and_was_made_waits_no_more(
+        self, editor: Editor, ledger: Ledger, path: Path
+    ) -> None:
+        """The human takes the edit back; what is committed next is delivered, and a later save is no cause."""
+        editor.initialize()
+        type_into(editor, path)
+        finished(editor, ledger)
+        editor.change(path.as_uri(), 3, {"text": DISK})
+        ledger.touch()
+        assert deliver(editor.caller.host, GOAL)["projection_delivery"] == "delivered"
+
+        assert editor.caller.host.unsaved.ended(path) is None
 
     async def test_a_buffer_without_changes_is_no_hindrance(self, editor: Editor, ledger: Ledger, path: Path) -> None:
         editor.initialize()
