@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from stateward_daemon.host import Host
     from stateward_daemon.steps import Steps
     from stateward_engine.authority.commands import LeaseOperation, TodoOperation
+    from stateward_engine.authority.goal import Members
 
 
 def perform(host: Host, command: TodoOperation) -> Steps:
@@ -25,15 +26,19 @@ def perform(host: Host, command: TodoOperation) -> Steps:
     Raises:
         EngineError: It is refused.
     """
+    answer: Members | None = None
     if not find_goal(host.store.view, command.goal_id).promoted:
-        edited = yield OnLane(command.goal_id, partial(edit, host, command))
-    else:
-        edited = None
-    # Without an edit the ledger decides, also of a goal that was promoted while this waited.
-    step = command if edited is None else edited
-    # What leaves nothing to keep is an answer already.
-    answer = (yield step) if isinstance(step, Operation) else step
+        answer = yield OnLane(command.goal_id, partial(_edit, host, command))
+    if answer is None:
+        # The ledger decides, also of a goal that was promoted while this waited.
+        answer = yield command
     return (yield from delivering.settle(host, answer))
+
+
+def _edit(host: Host, command: TodoOperation) -> Members | None:
+    """Edit the document and keep the receipt, before another call of the same operation can look for it."""
+    due = edit(host, command)
+    return host.store.commit_now(due).receipt if isinstance(due, Operation) else due
 
 
 def decide_lease(host: Host, command: LeaseOperation) -> Steps:
