@@ -75,6 +75,15 @@ def test_check_store_tells_the_streams_with_their_files(place: Daemon) -> None:
     assert place.store / stream["file"] == checkpoint(place, "cwd")
 
 
+def test_check_store_names_the_goal_of_a_stream(place: Daemon) -> None:
+    place.run("goal", "new", "--goal-id", "looms", "--objective", "Weave", "--register")
+    place.run("compact")
+    place.run("daemon", "stop")
+
+    (stream,) = told(place, "check-store")["streams"]
+    assert (stream["kind"], stream["identity"]) == ("goal", {"goal": "looms"})
+
+
 def test_a_damaged_scope_is_named_by_every_refusal_and_the_others_are_served(damaged: Daemon) -> None:
     """SF-188, SF-192: a damaged stream fails alone."""
     done = damaged.run("check-store")

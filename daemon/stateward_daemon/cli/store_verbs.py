@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from stateward import Client
+    from stateward_engine.state.view import Identity
     from stateward_engine.store.check import Report
     from stateward_protocol.messages import Owner, StreamKind
 
@@ -36,7 +37,7 @@ def check_store(options: Namespace) -> int:
                 "streams": [
                     {
                         "kind": stream.identity.kind,
-                        "identity": {"cwd": stream.identity.cwd, "session": stream.identity.session},
+                        "identity": _identity(stream.identity),
                         "file": stream.file,
                         "ok": stream.reason is None,
                         "reason": stream.reason,
@@ -50,6 +51,12 @@ def check_store(options: Namespace) -> int:
             show(f"{fault.file or 'the store'}: {fault.reason}")
         note(f"{counted(len(report.streams), 'stream')}, {counted(len(report.faults), 'fault')}")
     return EXIT_FINDINGS if report.faults else EXIT_OK
+
+
+def _identity(identity: Identity) -> dict[str, str | None]:
+    if identity.goal is not None:
+        return {"goal": identity.goal}
+    return {"cwd": identity.cwd, "session": identity.session}
 
 
 def checked(store: Path) -> Report:
