@@ -191,9 +191,8 @@ def goal_diagnostics(document: GoalDocument, problems: Iterable[Problem]) -> m.G
     from stateward_daemon.positions import LineIndex  # noqa: PLC0415
 
     index = LineIndex(document.text)
-    found = document.projection
     return m.GoalDiagnosticsResult(
-        projection_diagnostics=None if found is None else cast("dict[str, Any]", found["diagnostics"]),
+        projection_diagnostics=cast("dict[str, Any] | None", document.diagnostics),
         items=[diagnostic_item(problem, index) for problem in problems],
     )
 

@@ -5,17 +5,14 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from stateward_engine.goals.todo_codec import LineKind, Reading
-
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator
 
-    from stateward_engine.goals.lines import Lines
+    from stateward_engine.goals.layout import Layout
 
 # A line of equals signs alone is a heading's underline, unless one of these has opened a conflict.
 MARKER: Final = re.compile(r"(?P<sign>[<|>])(?P=sign){6}(?: .*)?")
 SEPARATOR: Final = "======="
-SIGNS: Final = ("<<<<<<<", ">>>>>>>")
 
 
 class Conflict(NamedTuple):
@@ -24,25 +21,22 @@ class Conflict(NamedTuple):
     markers: tuple[int, ...]
 
 
-def find_conflicts(lines: Lines, readings: Sequence[Reading]) -> tuple[Conflict, ...]:
-    """Return the conflicts in the visible lines of a document; a lone marker is one, too.
+def find_conflicts(layout: Layout) -> Iterator[Conflict]:
+    """Yield the conflicts in the visible lines of a document; a lone marker is one, too.
 
     Source: goal-documents 4.3 and section 5.
     """
-    if not any(sign in lines.text for sign in SIGNS):
-        return ()
-    conflicts: list[Conflict] = []
     opened: list[int] = []
-    for index, text in enumerate(lines.texts):
-        if readings[index] is LineKind.HIDDEN:
-            continue
+    for index in layout.noted("merge"):
+        text = layout.line(index).text
         marker = MARKER.fullmatch(text)
         if marker and marker["sign"] == "<" and opened:
-            conflicts.append(Conflict(tuple(opened)))
+            yield Conflict(tuple(opened))
             opened = []
         if marker or (opened and text == SEPARATOR):
             opened.append(index)
         if marker and marker["sign"] == ">":
-            conflicts.append(Conflict(tuple(opened)))
+            yield Conflict(tuple(opened))
             opened = []
-    return (*conflicts, Conflict(tuple(opened))) if opened else tuple(conflicts)
+    if opened:
+        yield Conflict(tuple(opened))

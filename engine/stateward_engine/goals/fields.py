@@ -102,13 +102,21 @@ class Choice:
         return self._words.get(value.lower())
 
 
-def _token(pattern: str | re.Pattern[str]) -> Reader:
-    fits = re.compile(pattern).fullmatch
+class Token:
+    """The reader of a value that names something.
 
-    def read(value: str) -> str | None:
-        return lowered if fits(lowered := value.lower()) else None
+    Attributes:
+        pattern: What it may be, in lower case.
+    """
 
-    return read
+    def __init__(self, pattern: str) -> None:
+        """Take what it may be."""
+        self.pattern = pattern
+        self._fits = re.compile(pattern).fullmatch
+
+    def __call__(self, value: str) -> str | None:
+        """Return the value in lower case, `None` when it may not be that."""
+        return lowered if self._fits(lowered := value.lower()) else None
 
 
 def _flag(*, true: Iterable[str], false: Iterable[str]) -> Reader:
@@ -225,13 +233,13 @@ _GATE: Final = _flag(true=(*_TRUE, "global_gate", "global-gate"), false=_FALSE)
 
 # In rendering order. Source: goal-documents 3.1.
 FIELDS: Final[Mapping[str, Reader]] = {
-    "todo_id": _token(TODO_ID),
+    "todo_id": Token(TODO_ID.pattern),
     "status": Choice("open", "done", "blocked", "deferred"),
     "role": Choice("user", "agent"),
     "task_class": Choice("advancement_task", "continuous_monitor", "user_gate", "user_action", "blocker"),
-    "action_kind": _token(r"[a-z][a-z0-9_-]{0,63}"),
-    "task_domain": _token(r"[a-z][a-z0-9_.-]{0,63}"),
-    "capability_binding_ref": _token(r"[a-z][a-z0-9_.-]{0,31}:[a-z][a-z0-9_.:-]{2,95}"),
+    "action_kind": Token(r"[a-z][a-z0-9_-]{0,63}"),
+    "task_domain": Token(r"[a-z][a-z0-9_.-]{0,63}"),
+    "capability_binding_ref": Token(r"[a-z][a-z0-9_.-]{0,31}:[a-z][a-z0-9_.:-]{2,95}"),
     "task_repository": read_repository,
     # The removed policies are read here too; a line that names one keeps it under the next key.
     "continuation_policy": Choice("independent_handoff", "same_agent_non_delivery", retired=REMOVED_POLICIES),
@@ -251,7 +259,7 @@ FIELDS: Final[Mapping[str, Reader]] = {
     "blocks_agent": _agent,
     "excluded_agents": _excluded_agents,
     "global_gate": _GATE,
-    "unblocks_todo_id": _token(TODO_ID),
+    "unblocks_todo_id": Token(TODO_ID.pattern),
     "successor_todo_ids": _todo_ids,
     "completion_continuation": Choice("active_goal", "successor", "no_followup"),
     "completion_recovery": Choice("same_turn_terminal_closeout", "lifecycle_reentry_terminal_closeout"),
@@ -282,5 +290,5 @@ FIELDS: Final[Mapping[str, Reader]] = {
     "validation_command_argv": _text,
     "validation_label": _text,
     "validation_timeout_seconds": _text,
-    "superseded_by": _token(TODO_ID),
+    "superseded_by": Token(TODO_ID.pattern),
 }

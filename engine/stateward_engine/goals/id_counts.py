@@ -7,7 +7,7 @@ from itertools import chain
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
 
 class IdCounts:
@@ -15,27 +15,38 @@ class IdCounts:
 
     Attributes:
         repeated: The ids that several rows have.
-        total: How many rows there are.
+        stamp: Another number after each change.
     """
 
     def __init__(self) -> None:
         self._counts: Counter[str] = Counter()
         self.repeated: frozenset[str] = frozenset()
-        self.total = 0
+        self.stamp = 0
 
-    def __contains__(self, todo_id: str) -> bool:
+    def __contains__(self, todo_id: object) -> bool:
         return todo_id in self._counts
 
-    def change(self, removed: Iterable[Iterable[str]], added: Iterable[Iterable[str]]) -> None:
+    def has_all(self, ids: frozenset[str]) -> bool:
+        """Whether each of some ids stands on a row."""
+        return self._counts.keys() >= ids
+
+    def is_single(self, todo_id: str) -> bool:
+        """Whether one row alone has an id."""
+        return self._counts.get(todo_id) == 1
+
+    def change(self, removed: Iterable[Sequence[str]], added: Iterable[Sequence[str]]) -> None:
         """Take the ids of rows that went and of rows that came."""
-        gone, come = Counter(chain.from_iterable(removed)), Counter(chain.from_iterable(added))
-        self.total += come.total() - gone.total()
-        self._counts.update(come)
-        self._counts.subtract(gone)
-        repeated = set(self.repeated)
-        for todo_id in gone.keys() | come.keys():
-            count = self._counts[todo_id]
-            if not count:
-                del self._counts[todo_id]
-            (repeated.add if count > 1 else repeated.discard)(todo_id)
-        self.repeated = frozenset(repeated)
+        # Rows that only moved keep their ids, and share what has them.
+        went, came = ({id(ids): ids for ids in several} for several in (removed, added))
+        gone = list(chain.from_iterable(ids for name, ids in went.items() if name not in came))
+        come = list(chain.from_iterable(ids for name, ids in came.items() if name not in went))
+        if gone == come:
+            return
+        self.stamp += 1
+        counts = self._counts
+        counts.subtract(gone)
+        counts.update(come)
+        for todo_id in gone:
+            if not counts[todo_id]:
+                del counts[todo_id]
+        self.repeated = frozenset(todo_id for todo_id in chain(self.repeated, come) if counts[todo_id] > 1)

@@ -9,24 +9,18 @@ from itertools import chain
 from typing import TYPE_CHECKING
 
 from stateward_engine.goals.conflicts import find_conflicts
-from stateward_engine.goals.document import (
-    UNTERMINATED_FRONTMATTER,
-    hidden_blocks,
-    place_rows,
-    read_lines,
-    refusal_at,
-)
+from stateward_engine.goals.document import UNTERMINATED_FRONTMATTER, refusal_at
 from stateward_engine.goals.lines import split_lines
+from stateward_engine.goals.placed_rows import place_rows
 from stateward_engine.goals.regions import FOREIGN_CONTENT, Fault, Region, RegionScan, scan_by_headings, scan_strictly
 from stateward_engine.goals.rereading import read_text
-from stateward_engine.goals.todo_codec import INDENT, TaskLine
+from stateward_engine.goals.todo_codec import INDENT
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from stateward_engine.goals.layout import Layout
     from stateward_engine.goals.lines import Lines
-    from stateward_engine.goals.todo_codec import Reading
     from stateward_engine.goals.todos import Todo
 
 
@@ -82,11 +76,10 @@ class Survey:
         """Why nothing can be rendered onto it, what counts most first."""
         owned, damage = self.owned, self.damage
         lines = owned.lines
-        readings = read_lines(lines, hidden_blocks(owned.layout))
         faults = chain(
             damage,
-            _conflicts(lines, readings),
-            _nested(lines, readings, owned.regions),
+            _conflicts(owned.layout),
+            _nested(lines, owned.todos),
             _unplaceable(owned.regions),
             _duplicates(lines, owned.todos),
         )
@@ -96,7 +89,7 @@ class Survey:
     def by_headings(self) -> tuple[Todo, ...]:
         """The rows that the scan by headings alone finds."""
         layout = self.owned.layout
-        return _rows(layout, scan_by_headings(layout.passages, layout.starts))
+        return _rows(layout, scan_by_headings(layout))
 
 
 def survey(text: str) -> Survey:
@@ -105,7 +98,7 @@ def survey(text: str) -> Survey:
     Source: goal-documents 4.3.
     """
     read = read_text(text)
-    scan = scan_strictly(read.layout.passages, read.layout.starts)
+    scan = scan_strictly(read.layout)
     damage = scan.faults if read.frontmatter.closed else (UNTERMINATED_FRONTMATTER, *scan.faults)
     return Survey(Owned(split_lines(text), read.layout, scan), damage)
 
@@ -139,21 +132,20 @@ def look_for_regions(text: str) -> Owned:
 
 
 def _rows(layout: Layout, scan: RegionScan) -> tuple[Todo, ...]:
-    return tuple(todo for standing in place_rows(layout, scan) for todo in standing.todos())
+    return tuple(todo for section in place_rows(layout, scan).sections for todo in section.todos(layout))
 
 
-def _conflicts(lines: Lines, readings: Sequence[Reading]) -> Iterator[Fault]:
-    for conflict in find_conflicts(lines, readings):
+def _conflicts(layout: Layout) -> Iterator[Fault]:
+    for conflict in find_conflicts(layout):
         message = "an unresolved merge stands here; choose one side, and remove the markers of Git"
         yield Fault("conflict_marker", conflict.markers[0], message)
 
 
-def _nested(lines: Lines, readings: Sequence[Reading], regions: Sequence[Region]) -> Iterator[Fault]:
-    for region in regions:
-        for index in range(region.body, region.body_end):
-            if isinstance(readings[index], TaskLine) and lines.texts[index].startswith(INDENT) and not region.marked:
-                message = "this row stands below another one, which a record cannot say; move it to the margin"
-                yield Fault("nested_todo", index, message)
+def _nested(lines: Lines, todos: Sequence[Todo]) -> Iterator[Fault]:
+    for todo in todos:
+        if lines.text.startswith(INDENT, todo.span[0]) and not todo.region.marked:
+            message = "this row stands below another one, which a record cannot say; move it to the margin"
+            yield Fault("nested_todo", lines.index_at(todo.span[0]), message)
 
 
 def _unplaceable(regions: Sequence[Region]) -> Iterator[Fault]:

@@ -2,55 +2,55 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import compress
+from operator import attrgetter
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from stateward_engine.goals.frontmatter import Frontmatter
-    from stateward_engine.goals.lines import Lines
+    from stateward_engine.goals.layout import Layout
+    from stateward_engine.goals.placed_rows import PlacedRows
     from stateward_engine.goals.regions import Fault, Region
-    from stateward_engine.goals.sections import Heading, NextAction
-    from stateward_engine.goals.todo_codec import Reading
-    from stateward_engine.goals.todos import Todo
-    from stateward_engine.goals.visible import HiddenBlock
+    from stateward_engine.goals.sections import NextAction
+    from stateward_engine.goals.tables import Tables
 
 
-class Parts(NamedTuple):
+@dataclass(frozen=True)
+class Parts:
     """What was read of one text; see `GoalDocument`.
 
     Attributes:
-        lines: The text and its lines.
-        readings: What each line is.
+        layout: Where its passages and lines stand.
         frontmatter: Keys and values in front, and whether they end.
-        hidden: The blocks that supply nothing.
-        headings: All visible headings.
         next_action: Heading and entries of the Next Action section.
-        regions: The regions that readers and editors use.
-        todos: The rows of all regions, archived ones included.
         faults: The reasons to refuse the document.
+        tables: What the rows of all regions say together, archived ones included.
     """
 
-    lines: Lines
-    readings: Sequence[Reading]
+    layout: Layout
     frontmatter: Frontmatter
-    hidden: Sequence[HiddenBlock]
-    headings: Sequence[Heading]
     next_action: NextAction
-    regions: Sequence[Region]
-    todos: Sequence[Todo]
     faults: Sequence[Fault]
+    tables: Tables
 
     @property
-    def newline(self) -> str:
-        """What ends the first line; what is added to the document ends alike."""
-        return next(iter(self.lines.terminators), "") or "\n"
+    def regions(self) -> list[Region]:
+        """The regions that readers and editors use."""
+        return [section.region for section in self.tables.sections]
 
-    def row_text(self, todo: Todo) -> str:
-        """Return the lines of a row with what ends them."""
-        start, end = todo.extent
-        return self.lines.text[start : self.lines.start(self.lines.index_at(end) + 1)]
+    @cached_property
+    def closed(self) -> bool:
+        """Whether what opens in it also ends, so that text at its end is seen."""
+        hidden = self.layout.passages[-1].hidden if self.layout.passages else ()
+        return self.frontmatter.closed and all(block.closed for block in hidden)
 
-    def line_end(self, index: int) -> int:
-        """Return the offset behind the text of a line, in front of its terminator."""
-        return self.lines.span(index)[1]
+    def placed(self, wanted: str) -> Iterator[tuple[PlacedRows, int, Region]]:
+        """Yield rows, the offset of their passage and their region, as far as they have what a flag of them says."""
+        flag = attrgetter(wanted)
+        for section in self.tables.sections:
+            for index, rows in compress(enumerate(section.rows, section.first), map(flag, section.rows)):
+                yield rows, self.layout.offsets[index], section.region

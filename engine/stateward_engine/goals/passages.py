@@ -10,10 +10,13 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from functools import cached_property
+from operator import attrgetter
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from stateward_engine.goals.compact import compact
 from stateward_engine.goals.lines import LINE, Lines, lines_in, split_lines
+from stateward_engine.goals.noted import BOX_ABOVE, PASSAGE_ABOVE, TASK_ABOVE, Noted, NotedKind
+from stateward_engine.goals.plain_rows import Run, SimpleRow, find_row, find_run
+from stateward_engine.goals.suppression import Ignored, read_ignored
 from stateward_engine.goals.todo_codec import (
     INDENT,
     METADATA_WORD,
@@ -24,10 +27,9 @@ from stateward_engine.goals.todo_codec import (
     Reading,
     Row,
     TaskLine,
-    is_odd_row,
-    read_body,
     read_line,
 )
+from stateward_engine.goals.todos import DONE_STATUSES, REFERRING_KEYS, status_of
 from stateward_engine.goals.visible import HiddenBlock, HiddenKind, find_hidden_end
 
 if TYPE_CHECKING:
@@ -37,20 +39,17 @@ SECTION_START: Final = "## "
 REGION_MARKER: Final = "<!-- loopx:todo-region-v0 "
 PROJECTION_MARKER: Final = "<!-- loopx:todo-section-projection-v0 "
 
-# What the markers of a merge and the rules around a second frontmatter begin with.
-LOUD_STARTS: Final = ("<<<<<<<", "|||||||", ">>>>>>>", "---")
-
-# A row as programs write it: a task line and a metadata line. Nearly all lines of a long document are such, and one
-# pattern that takes both at once costs a third of reading each line on its own.
-PLAIN_ROW: Final = re.compile(r"- \[([ xX-])\] ([^\n]+)\n  <!-- loopx:(todo [^\n]*)-->(?:\n|\Z)")
-
-_new_row: Final = tuple.__new__
+# What could be a rule around a second frontmatter, and what the markers of a merge begin with.
+RULE_START: Final = "---"
+MERGE_STARTS: Final = ("<<<<<<<", "|||||||", "=======", ">>>>>>>")
 
 # How many characters a passage has at most, unless a single row or hidden block has more. An edit reads about one
 # passage, and walks over all passages: longer ones make the first dearer, shorter ones the second.
 PASSAGE_SIZE_MAX: Final = 16 * 1024
 # A shorter rest is left to the passage before it, so that typing row after row makes no passage per row.
 PASSAGE_SIZE_MIN: Final = 8 * 1024
+# The pattern that finds runs of rows takes long to compile, so short texts do without it.
+LONG_TEXT_SIZE: Final = 8 * 1024
 
 
 class LooseLine(NamedTuple):
@@ -73,13 +72,22 @@ class Passage:
     Attributes:
         size: How many characters it has, terminators included.
         line_count: How many lines it has.
-        rows: The rows that would stand in it if a region held it.
+        ids: The id of each of the rows that would stand in it if a region held it; nothing for a row without one.
+        implicit: The rows without an id, with their indices among all rows.
+        tasks_end: Index behind the last line that begins a row.
+        odd: The rows about which something may have to be told.
+        open_count: How many rows are open.
+        done_count: How many rows are done or deferred.
+        refers: Whether a row may name others.
         headings: Its visible headings with the indices of their lines.
         loose: The visible and hidden lines that no renderer generates.
         hidden: Its blocks that supply nothing.
+        noted: What else may have to be told of.
+        above: What stands above the line behind it.
+        ignored: The codes that a comment sets aside for the line below it, with the index of that line.
         section: What its first line says if that is a heading which starts a section.
         marker: Its first line if that holds the text of a region marker.
-        quiet: Whether nothing in it can be a problem, wherever it stands.
+        is_bare: Whether it holds rows and nothing else.
     """
 
     def __init__(self, draft: _Draft, end: int) -> None:
@@ -88,13 +96,22 @@ class Passage:
         self._source, self._start = draft.source, draft.start
         self.size = end - draft.start
         self.line_count = draft.line
-        self.rows: Sequence[Row] = draft.rows
+        self._pieces: Sequence[Run | Row] = draft.pieces
+        self.ids: Sequence[str] = draft.ids
+        self.implicit: Sequence[tuple[int, Row]] = draft.implicit
+        self.odd: Sequence[Row] = draft.odd
+        self.tasks_end = draft.tasks_end
+        self.open_count, self.done_count, self.refers = draft.open_count, draft.done_count, draft.refers
         self.headings: Sequence[tuple[int, HeadingLine]] = draft.headings
         self.loose: Sequence[LooseLine] = draft.loose
         self.hidden: Sequence[HiddenBlock] = draft.hidden
+        self.noted: Sequence[Noted] = draft.noted
+        self.above = draft.above
+        self.ignored: Sequence[Ignored] = read_ignored(draft.source, draft.start, end)
         self.section = draft.section
         self.marker = draft.marker
-        self.quiet = not draft.loud and not any(row.odd for row in draft.rows)
+        self.is_bare = not (self.loose or self.headings or self.noted or self.ignored or self.marker is not None)
+        self._heads: dict[int, Passage] = {}
 
     @property
     def text(self) -> str:
@@ -106,11 +123,27 @@ class Passage:
         """Its lines, for those who look at places in it."""
         return split_lines(self.text, mark="")
 
+    @cached_property
+    def rows(self) -> Sequence[Row]:
+        """Its rows, with what each says."""
+        return [row for piece in self._pieces for row in (piece.rows() if isinstance(piece, Run) else (piece,))]
+
+    def row_text(self, row: Row) -> str:
+        """Return the lines of one of its rows with what ends them."""
+        return self.lines.text[self.lines.start(row.first) : self.lines.start(row.last + 1)]
+
+    def is_hidden(self, line: int) -> bool:
+        """Whether a block hides a line."""
+        index = bisect_right(self.hidden, line, key=attrgetter("first")) - 1
+        return index >= 0 and line < self.hidden[index].end
+
     def head(self, line_count: int) -> Passage:
         """Return the passage that its first lines alone would be."""
-        text = self.text[: self.lines.start(line_count)]
-        # However long it is: a passage can be longer than most.
-        return next(read_passages(text, size_max=len(text)))
+        if line_count not in self._heads:
+            text = self.lines.text[: self.lines.start(line_count)]
+            # However long it is: a passage can be longer than most.
+            self._heads[line_count] = next(read_passages(text, size_max=len(text)))
+        return self._heads[line_count]
 
 
 def read_passages(
@@ -126,12 +159,17 @@ def read_passages(
 
     Source: goal-documents section 6.
     """
-    marked, is_plain = _marked_lines(text, start), "\r" not in text
+    marked, is_long = _marked_lines(text, start), len(text) - start >= LONG_TEXT_SIZE
     stops, size_max = [*stops, len(text)], size_max or PASSAGE_SIZE_MAX
     draft, at = _Draft(text, start, _due(start, stops, size_max)), start
     while at < len(text):
-        if is_plain and (behind := draft.take_plain_rows(at)) > at:
-            at = behind
+        if is_long and (run := find_run(text, at, draft.due, draft.line)):
+            draft.take_run(run)
+            at = run.end
+            continue
+        if at < draft.due and (simple := find_row(text, at, draft.line)):
+            draft.take_row(simple)
+            at = simple.end
             continue
         match = LINE.match(text, at)
         assert match  # noqa: S101 - it matches everywhere
@@ -171,57 +209,64 @@ class _Draft:
     def __init__(self, source: str, start: int, due: int) -> None:
         # From the offset `due` on it ends as soon as it can.
         self.source, self.start, self.due, self.line = source, start, due, 0
-        self.rows: list[Row] = []
+        self.pieces: list[Run | Row] = []
+        self.ids: list[str] = []
+        self.implicit: list[tuple[int, Row]] = []
+        self.odd: list[Row] = []
+        self.open_count = self.done_count = self.tasks_end = 0
+        self.refers = False
         self.headings: list[tuple[int, HeadingLine]] = []
         self.loose: list[LooseLine] = []
         self.hidden: list[HiddenBlock] = []
+        self.noted: list[Noted] = []
         self.section: str | None = None
         self.marker: str | None = None
         self.row: OpenRow | None = None
-        self.loud = False
+        self.above = PASSAGE_ABOVE
         # Indented text continues a task in an unmarked region as long as no blank line comes between.
         self.in_task = False
 
-    def take_plain_rows(self, at: int) -> int:
-        """Add all plain rows that stand at an offset; return the offset behind them."""
-        line, rows, found = self.line, self.rows, len(self.rows)
-        while at < self.due and (match := PLAIN_ROW.match(self.source, at)):
-            marker, text, body = match.groups()
-            # Whatever could be a region marker, a comment or no metadata is read with more care.
-            if "<" in text or "<" in body or ">" in body:
-                break
-            fields, odd = read_body(body)
-            if not fields:
-                break
-            if self.row:
-                self.close_row()
-                found = len(rows)
-            id_line = line + 1 if "todo_id" in fields else None
-            text = compact(text)
-            odd = odd or is_odd_row(marker, text, fields)
-            rows.append(_new_row(Row, (line, line + 1, marker, text, fields, id_line, odd)))
-            line += 2
-            at = match.end()
-        self.line = line
-        if len(rows) > found:
-            # The last one may go on below.
-            self.row, self.in_task = OpenRow.again(rows.pop()), True
-        return at
+    def take_run(self, run: Run) -> None:
+        """Add rows; another row follows them."""
+        self.close_row()
+        if run.sound:
+            self.pieces.append(run)
+            self.ids += run.ids
+            self.open_count += run.open_count
+            self.done_count += run.done_count
+            self.refers = self.refers or run.refers
+        else:
+            for row in run.rows():
+                self._add(row)
+        self._go_behind(run)
+
+    def take_row(self, simple: SimpleRow) -> None:
+        """Add a row; another one follows it."""
+        self.close_row()
+        self._add(simple.row)
+        self._go_behind(simple)
+
+    def _go_behind(self, rows: Run | SimpleRow) -> None:
+        self.above = TASK_ABOVE._replace(is_near=rows.is_near, has_id=True)
+        self.line += rows.line_count
+        self.tasks_end = self.line
 
     def take(self, text: str, reading: Reading) -> None:
         """Add one visible line."""
         if isinstance(reading, TaskLine):
             self.close_row()
             self.row, self.in_task = OpenRow(self.line, reading, odd=text.startswith(INDENT)), True
+            self.tasks_end = self.line + 1
         elif isinstance(reading, MetadataLine):
             if self.row and reading.indented:
                 self.row.take_fields(self.line, reading.fields, odd=reading.odd)
             elif PROJECTION_MARKER not in text:
-                self.loud = True
+                self._note("metadata")
         elif reading is LineKind.BLANK:
             self.in_task = False
         else:
             self._take_loose(text, reading)
+        self._go_below(reading)
         self.line += 1
 
     def take_marker(self, text: str, reading: Reading) -> None:
@@ -229,21 +274,26 @@ class _Draft:
         self.marker = text
         if isinstance(reading, HeadingLine):
             self._take_heading(text, reading)
+        elif reading is LineKind.CHECKBOX_LIKE:
+            self._note("box")
+        self._go_below(reading)
         self.line += 1
 
     def take_hidden(self, kind: HiddenKind, start: int, end: int, *, closed: bool) -> None:
         """Add the hidden block that stands from one offset up to another."""
         self.close_row()
-        hides_metadata = kind == "comment" and re.search(rf"=|{METADATA_WORD}", self.source[start:end])
-        self.loud = self.loud or not closed or bool(hides_metadata)
-        first, self.line = self.line, self.line + lines_in(self.source, start, end)
-        self.hidden.append(HiddenBlock(kind, first, self.line, closed))
-        self.loose += [LooseLine(line, hidden=True, continues=False) for line in range(first, self.line)]
+        first, behind = self.line, self.line + lines_in(self.source, start, end)
+        if kind == "comment" and re.search(rf"=|{METADATA_WORD}", self.source[start:end]):
+            self._note("wrapped", behind)
+        self.hidden.append(HiddenBlock(kind, first, behind, closed))
+        self.loose += [LooseLine(line, hidden=True, continues=False) for line in range(first, behind)]
+        self._go_below(LineKind.HIDDEN)
+        self.line = behind
 
     def close_row(self) -> None:
         """End the open row, if there is one."""
         if self.row:
-            self.rows.append(self.row.close())
+            self._add(self.row.close())
             self.row = None
         self.in_task = False
 
@@ -251,6 +301,35 @@ class _Draft:
         """Return the passage that ends at an offset."""
         self.close_row()
         return Passage(self, end)
+
+    def _add(self, row: Row) -> None:
+        status = status_of(row)
+        if row.id_line is None:
+            self.implicit.append((len(self.ids), row))
+        if row.odd:
+            self.odd.append(row)
+        self.pieces.append(row)
+        self.ids.append("" if row.id_line is None else row.fields["todo_id"])
+        self.open_count += status == "open"
+        self.done_count += status in DONE_STATUSES
+        self.refers = self.refers or not row.fields.keys().isdisjoint(REFERRING_KEYS)
+
+    def _note(self, kind: NotedKind, end: int | None = None) -> None:
+        self.noted.append(Noted(kind, self.line, end or self.line + 1, self.above))
+
+    def _go_below(self, reading: Reading) -> None:
+        """Take note of what stands above the next line."""
+        if isinstance(reading, TaskLine):
+            self.above = TASK_ABOVE
+        elif isinstance(reading, MetadataLine):
+            if "todo_id" in reading.fields:
+                self.above = self.above._replace(has_id=True)
+        elif reading is LineKind.CHECKBOX_LIKE:
+            self.above = BOX_ABOVE
+        elif reading is LineKind.HIDDEN:
+            self.above = self.above._replace(is_open=False, is_near=False)
+        elif reading is not LineKind.INDENTED:
+            self.above = self.above._replace(is_near=False)
 
     def _take_loose(self, text: str, reading: Reading) -> None:
         if isinstance(reading, HeadingLine):
@@ -261,11 +340,13 @@ class _Draft:
             return
         elif reading is LineKind.CHECKBOX_LIKE:
             self.close_row()
-            self.loud = True
+            self._note("box")
         elif reading is LineKind.INDENTED and self.row:
             self.row.take_text(self.line, text)
-        elif text.startswith(LOUD_STARTS):
-            self.loud = True
+        elif text.startswith(RULE_START):
+            self._note("rule")
+        elif text.startswith(MERGE_STARTS):
+            self._note("merge")
         continues = self.in_task and reading is LineKind.INDENTED
         self.loose.append(LooseLine(self.line, hidden=False, continues=continues))
 

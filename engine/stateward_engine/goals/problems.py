@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final, NamedTuple
+from operator import attrgetter
+from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
 
 from stateward_engine.goals.codes import CODES, Severity
+from stateward_engine.goals.lines import Span
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from stateward_engine.goals.lines import Span
-
+# Other places that belong to a problem, each with a message.
+Related: TypeAlias = tuple[tuple[Span, str], ...]
 # A problem of several rows is told on each, and points at the others, which makes a group of n rows n² pointers.
 RELATED_MAX: Final = 16
 
@@ -52,7 +54,7 @@ class Problem(NamedTuple):
     severity: Severity
     message: str
     span: Span
-    related: tuple[tuple[Span, str], ...] = ()
+    related: Related = ()
     fix: Fix | None = None
 
 
@@ -63,6 +65,24 @@ def problem(
     return Problem(code, CODES[code].severity, message, span, tuple(related), fix)
 
 
+def moved(found: Problem, by: int) -> Problem:
+    """Return a problem of a part of a text as it stands in the text, where the part begins at an offset."""
+    code, severity, message, span, related, fix = found
+    if fix:
+        edits = tuple([Edit(shifted(edit.span, by), edit.text) for edit in fix.edits])
+        fix = Fix(fix.title, edits, fix.safe)
+    return Problem(code, severity, message, shifted(span, by), _all_shifted(related, by), fix)
+
+
+def _all_shifted(related: Related, by: int) -> Related:
+    return tuple([(shifted(span, by), message) for span, message in related])
+
+
+def shifted(span: Span, by: int) -> Span:
+    """Return a span of a part of a text as it stands in the text, where the part begins at an offset."""
+    return span[0] + by, span[1] + by
+
+
 def in_order(problems: Iterable[Problem]) -> list[Problem]:
     """Return problems in the order in which they are shown: by place, then by code."""
-    return sorted(problems, key=lambda found: (found.span, found.code))
+    return sorted(problems, key=attrgetter("span", "code"))

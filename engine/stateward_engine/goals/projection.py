@@ -3,34 +3,39 @@
 from __future__ import annotations
 
 from itertools import chain
+from operator import attrgetter
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping, Sequence
 
-    from stateward_engine.goals.placed_rows import PlacedRows
+    from stateward_engine.goals.placed_rows import PlacedRows, Section
+    from stateward_engine.goals.regions import Role
     from stateward_engine.goals.sections import NextAction
     from stateward_engine.json_value import Json
 
 SOURCE_REF_DEFAULT: Final = "ACTIVE_GOAL_STATE.md"
+ACTIVE_ROLES: Final[tuple[Role, ...]] = ("user", "agent")
 RECOMMENDATION: Final = "give every row an indented metadata line with a todo_id of its own"
 
 
 def project(
-    frontmatter: Mapping[str, str], next_action: NextAction, placed: Sequence[PlacedRows], repeated: Collection[str]
+    frontmatter: Mapping[str, str],
+    next_action: NextAction,
+    sections: Sequence[Section],
+    diagnostics: dict[str, Json],
 ) -> dict[str, Json]:
     """Return the projection object, ready for JSON; archived rows never appear.
 
     Args:
         frontmatter: Keys and values in front.
         next_action: What is to be done next.
-        placed: The rows of all regions, archived ones included.
-        repeated: The ids that several of them have.
+        sections: The rows of all regions, archived ones included.
+        diagnostics: What `diagnose` gives for the same.
 
     Source: goal-documents 1.9.
     """
-    users = [rows for rows in placed if rows.place.region_role == "user"]
-    agents = [rows for rows in placed if rows.place.region_role == "agent"]
+    users, agents = (_rows_of(role, sections) for role in ACTIVE_ROLES)
     entries = list(next_action.entries)
     projection: dict[str, Json] = {
         "schema_version": "active_state_structured_projection_v0",
@@ -39,7 +44,7 @@ def project(
         "frontmatter": dict(frontmatter),
         "next_action": {"count": len(entries), "first": entries[0] if entries else None, "entries": entries},
         "todos": {"user": _group(users), "agent": _group(agents)},
-        "diagnostics": _diagnostics(frontmatter, entries, [*users, *agents], repeated),
+        "diagnostics": diagnostics,
     }
     return projection
 
@@ -53,22 +58,34 @@ def _group(placed: Sequence[PlacedRows]) -> dict[str, Json]:
     return {
         "total_count": sum(len(rows.ids) for rows in placed),
         # Blocked rows are in neither count, deferred ones in the second.
-        "open_count": sum(rows.open_count for rows in placed),
-        "done_count": sum(rows.done_count for rows in placed),
-        "implicit_todo_id_count": sum(len(rows.implicit) for rows in placed),
+        "open_count": sum(rows.passage.open_count for rows in placed),
+        "done_count": sum(rows.passage.done_count for rows in placed),
+        "implicit_todo_id_count": _implicit_count(placed),
         "items": list(chain.from_iterable(rows.items for rows in placed)),
     }
 
 
-def _diagnostics(
-    frontmatter: Mapping[str, str], entries: Sequence[str], placed: Sequence[PlacedRows], repeated: Collection[str]
+def diagnose(
+    frontmatter: Mapping[str, str], next_action: NextAction, sections: Sequence[Section], repeated: Collection[str]
 ) -> dict[str, Json]:
-    implicit = sum(len(rows.implicit) for rows in placed)
-    duplicates = _duplicate_ids(placed, repeated) if repeated else []
+    """Return the diagnostics of a projection.
+
+    Args:
+        frontmatter: Keys and values in front.
+        next_action: What is to be done next.
+        sections: The rows of all regions, archived ones included.
+        repeated: The ids that several of them have.
+
+    Source: goal-documents 1.10.
+    """
+    active = [rows for role in ACTIVE_ROLES for rows in _rows_of(role, sections)]
+    implicit = _implicit_count(active)
+    duplicates = _duplicate_ids(active, repeated) if repeated else []
+    has_rows = any(rows.ids for rows in active)
     missing = {
         "missing_frontmatter": not frontmatter,
-        "missing_next_action": not entries,
-        "missing_todo_sections": not placed,
+        "missing_next_action": not next_action.entries,
+        "missing_todo_sections": not has_rows,
     }
     warnings: list[Json] = [{"kind": kind} for kind, is_missing in missing.items() if is_missing]
     if implicit:
@@ -77,12 +94,20 @@ def _diagnostics(
     return {
         "schema_version": "active_state_projection_diagnostics_v0",
         "parseable": not errors,
-        "migration_ready": bool(placed) and not errors and not implicit,
+        "migration_ready": has_rows and not errors and not implicit,
         "warning_count": len(warnings),
         "error_count": len(errors),
         "warnings": warnings,
         "errors": errors,
     }
+
+
+def _rows_of(role: Role, sections: Iterable[Section]) -> list[PlacedRows]:
+    return [rows for section in sections if section.region.role == role for rows in section.rows]
+
+
+def _implicit_count(placed: Iterable[PlacedRows]) -> int:
+    return sum(map(attrgetter("implicit_count"), placed))
 
 
 def _duplicate_ids(placed: Iterable[PlacedRows], repeated: Collection[str]) -> list[str]:

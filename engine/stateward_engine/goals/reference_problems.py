@@ -5,48 +5,65 @@ Source: goal-documents section 5.
 
 from __future__ import annotations
 
-from collections import Counter
+from itertools import chain
 from typing import TYPE_CHECKING, NamedTuple
 
-from stateward_engine.goals.problems import RELATED_MAX, Problem, problem
+from stateward_engine.goals.problems import RELATED_MAX, Problem, problem, shifted
 from stateward_engine.goals.row_problems import placed_tokens
-from stateward_engine.goals.todos import REFERRING_KEYS, references_in, waiting
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
+    from stateward_engine.goals.id_counts import IdCounts
     from stateward_engine.goals.lines import Lines, Span
-    from stateward_engine.goals.todos import Todo
+    from stateward_engine.goals.parts import Parts
+    from stateward_engine.goals.placed_rows import PlacedRows
+    from stateward_engine.goals.todos import Todo, Wait
 
 
-class Reference(NamedTuple):
-    """One row that names another one under a key."""
+class Waits(NamedTuple):
+    """Who waits for whom.
 
-    todo: Todo
-    key: str
-    target: str
+    Attributes:
+        stamp: Of the ids, see `IdCounts`.
+        found: Who waits, passage by passage, as far as somebody does.
+        rings: The groups of ids that wait for each other.
+    """
+
+    stamp: int
+    found: list[list[Wait]]
+    rings: list[list[str]]
 
 
-def reference_problems(lines: Lines, todos: Sequence[Todo]) -> Iterator[Problem]:
+def find_waits(placed: Iterable[PlacedRows], ids: IdCounts, before: Waits | None) -> Waits:
+    """Return who waits for whom. As long as nothing of that changes, it is what it was before.
+
+    An id that stands twice names nobody in particular.
+    """
+    found = [rows.waits for rows in placed if rows.refers]
+    if before and (before.stamp, before.found) == (ids.stamp, found):
+        return before
+    graph: dict[str, list[str]] = {}
+    for name, target, _ in chain.from_iterable(found):
+        if ids.is_single(name) and ids.is_single(target):
+            graph.setdefault(name, []).append(target)
+    return Waits(ids.stamp, found, list(rings(graph)))
+
+
+def reference_problems(parts: Parts) -> Iterator[Problem]:
     """Yield what is wrong with references between the rows of a document, archived ones included."""
-    # Most documents have none, and that is known without looking at their rows.
-    if not any(f"{key}=" in lines.text for key in REFERRING_KEYS):
-        return
-    references = [reference for todo in todos for reference in references_of(todo)]
-    counts = Counter(todo.todo_id for todo in todos)
-    for reference in references:
-        if reference.target not in counts:
-            message = (
-                f"{reference.key} names {reference.target}, and no row of this goal has that id; correct or remove it"
-            )
-            yield problem("dangling_todo_reference", message, value_span(lines, reference.todo, reference.key))
-    yield from _cycles(lines, references, counts)
-
-
-def references_of(todo: Todo) -> Iterator[Reference]:
-    """Yield the references that a row makes."""
-    for key, target in references_in(todo.fields):
-        yield Reference(todo, key, target)
+    ids = parts.tables.ids
+    for rows, offset, region in parts.placed("refers"):
+        for reference in () if ids.has_all(rows.targets) else rows.references:
+            if reference.target not in ids:
+                message = (
+                    f"{reference.key} names {reference.target}, and no row of this goal has that id; "
+                    "correct or remove it"
+                )
+                span = value_span(rows.passage.lines, rows.todo(reference.place, 0, region), reference.key)
+                yield problem("dangling_todo_reference", message, shifted(span, offset))
+    if parts.tables.waits.rings:
+        yield from _cycles(parts)
 
 
 def value_span(lines: Lines, todo: Todo, key: str) -> Span:
@@ -55,23 +72,18 @@ def value_span(lines: Lines, todo: Todo, key: str) -> Span:
     return next((token.value_span for token in reversed(placed) if token.key == key), todo.span)
 
 
-def _cycles(lines: Lines, references: Iterable[Reference], counts: Mapping[str, int]) -> Iterator[Problem]:
-    """Yield a problem for each row that waits for itself by way of others.
-
-    An id that stands twice names nobody in particular, and what is done is waited for no longer.
-    """
-    waits: dict[str, dict[str, Reference]] = {}
-    for reference in references:
-        todo, key, target = reference
-        pair = waiting(todo.todo_id, key, target) if todo.status != "done" else None
-        if pair and all(counts.get(name) == 1 for name in pair):
-            waits.setdefault(pair[0], {}).setdefault(pair[1], reference)
-    for ring in rings({name: list(targets) for name, targets in waits.items()}):
-        members = set(ring)
-        edges = [waits[name][target] for name in ring for target in waits[name] if target in members]
-        places = [
-            (value_span(lines, edge.todo, edge.key), f"{edge.todo.todo_id} belongs to the cycle") for edge in edges
-        ]
+def _cycles(parts: Parts) -> Iterator[Problem]:
+    """Yield a problem for each row that waits for itself by way of others."""
+    ring_of = {name: number for number, ring in enumerate(parts.tables.waits.rings) for name in ring}
+    edges: dict[str, dict[str, tuple[Span, str]]] = {name: {} for name in ring_of}
+    for rows, offset, region in parts.placed("refers"):
+        for name, target, reference in rows.waits:
+            if ring_of.get(name, -1) == ring_of.get(target) and target not in edges[name]:
+                todo = rows.todo(reference.place, 0, region)
+                span = shifted(value_span(rows.passage.lines, todo, reference.key), offset)
+                edges[name][target] = span, f"{todo.todo_id} belongs to the cycle"
+    for ring in parts.tables.waits.rings:
+        places = [place for name in ring for place in edges[name].values()]
         for span, _ in places:
             message = "these rows wait for each other, so none of them can begin; remove one of the references"
             others = [place for place in places if place[0] != span]

@@ -6,14 +6,16 @@ owned by the machine, ends at its end marker and holds only generated lines. Dam
 
 from __future__ import annotations
 
+from bisect import bisect_left
+from itertools import islice
 from typing import TYPE_CHECKING, Final, Literal, NamedTuple, TypeAlias
 
 from stateward_engine.goals.passages import PROJECTION_MARKER, REGION_MARKER
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator
 
-    from stateward_engine.goals.passages import Passage
+    from stateward_engine.goals.layout import Layout
 
 Role: TypeAlias = Literal["user", "agent", "archive"]
 
@@ -94,48 +96,45 @@ class RegionScan(NamedTuple):
     faults: tuple[Fault, ...]
 
 
-def find_regions(passages: Sequence[Passage], starts: Sequence[int]) -> RegionScan:
+def find_regions(layout: Layout) -> RegionScan:
     """Return the regions that readers and editors use.
 
     Where any visible marker stands, in its place or not, the strict scan decides: a damaged marked region is never read
     again as an unmarked one. Without a marker every heading that sounds like todos opens a section.
 
-    Args:
-        passages: The whole document.
-        starts: Index of the first line of each passage, and of the line behind the last one.
-
     Source: goal-documents 2.3.
     """
     # Without a visible marker no region can be marked, and no rule of the strict scan can be broken.
-    if any(passage.marker is not None for passage in passages):
-        return scan_strictly(passages, starts)
-    return scan_by_headings(passages, starts)
+    if any(passage.marker is not None for _, passage in layout.mixed_passages()):
+        return scan_strictly(layout)
+    return scan_by_headings(layout)
 
 
-def scan_strictly(passages: Sequence[Passage], starts: Sequence[int]) -> RegionScan:
+def scan_strictly(layout: Layout) -> RegionScan:
     """Return the marked and unmarked regions below the exact headings, as the renderer owns them, and every fault.
 
-    Arguments as of `find_regions`.
     Source: goal-documents 2.3, strict scan.
     """
+    passages, starts = layout.passages, layout.starts
     regions: list[Region] = []
     extents: list[Extent] = []
     faults: list[Fault] = []
-    index = 0
-    while index < len(passages):
+    behind = 0
+    for index in layout.mixed:
+        if index < behind:
+            continue
         role = STRICT_HEADINGS.get((passages[index].section or "").lower())
         if role is None:
             if passages[index].marker is not None:
                 faults.append(_orphan(starts[index]))
-            index += 1
             continue
         following = passages[index + 1] if index + 1 < len(passages) else None
         marked = following is not None and passages[index].line_count == 1 and following.marker == marker(role, "begin")
-        scan = (_scan_marked if marked else _scan_unmarked)(passages, starts, index, role)
+        scan = (_scan_marked if marked else _scan_unmarked)(layout, index, role)
         regions.append(scan.region)
         extents.append(scan.extent)
         faults += scan.faults
-        index = scan.next
+        behind = scan.next
     return RegionScan(tuple(regions), tuple(extents), tuple(faults))
 
 
@@ -161,13 +160,18 @@ class _Found(NamedTuple):
     next: int
 
 
-def _scan_marked(passages: Sequence[Passage], starts: Sequence[int], first: int, role: Role) -> _Found:
+def _mixed_from(layout: Layout, first: int) -> Iterator[int]:
+    return islice(layout.mixed, bisect_left(layout.mixed, first), None)
+
+
+def _scan_marked(layout: Layout, first: int, role: Role) -> _Found:
+    passages, starts = layout.passages, layout.starts
     heading, own_end = passages[first].section or "", marker(role, "end")
     # Behind the heading and the begin marker.
     body = starts[first] + 2
     faults: list[Fault] = []
-    end = first + 1
-    for index in range(first + 1, len(passages)):
+    end = len(passages)
+    for index in _mixed_from(layout, first + 1):
         passage = passages[index]
         if index > first + 1:
             if passage.marker == own_end:
@@ -175,10 +179,10 @@ def _scan_marked(passages: Sequence[Passage], starts: Sequence[int], first: int,
                 region = Region(role, heading, True, starts[first], body, at, at + 1)
                 return _Found(region, Extent(first, first + 1, index), faults, index + 1)
             if passage.section is not None:
+                end = index
                 break
             if passage.marker is not None:
                 faults.append(_misplaced(starts[index], role, marked=True))
-        end = index + 1
         faults += [_foreign(starts[index] + loose.line, role) for loose in passage.loose]
     # Where a region ends nowhere, nobody can say which lines are foreign to it.
     faults = [fault for fault in faults if fault.kind != FOREIGN_CONTENT]
@@ -186,9 +190,10 @@ def _scan_marked(passages: Sequence[Passage], starts: Sequence[int], first: int,
     return _Found(region, Extent(first, first + 1, end), [*faults, _unterminated(starts[first] + 1, role)], end)
 
 
-def _scan_unmarked(passages: Sequence[Passage], starts: Sequence[int], first: int, role: Role) -> _Found:
+def _scan_unmarked(layout: Layout, first: int, role: Role) -> _Found:
+    passages, starts = layout.passages, layout.starts
     heading = passages[first].section or ""
-    for index in range(first, len(passages)):
+    for index in _mixed_from(layout, first):
         passage = passages[index]
         if index > first and passage.marker is not None:
             # It belongs to the region as its last line, so that it is not told again as an orphan.
@@ -208,13 +213,13 @@ def _scan_unmarked(passages: Sequence[Passage], starts: Sequence[int], first: in
     )
 
 
-def scan_by_headings(passages: Sequence[Passage], starts: Sequence[int]) -> RegionScan:
+def scan_by_headings(layout: Layout) -> RegionScan:
     """Return the regions below every heading that sounds like todos, up to the next heading, whatever markers say.
 
-    Arguments as of `find_regions`.
     Source: goal-documents 2.3, legacy.
     """
-    sections = [index for index, passage in enumerate(passages) if passage.section is not None]
+    passages, starts = layout.passages, layout.starts
+    sections = [index for index in layout.mixed if passages[index].section is not None]
     ends = [*sections[1:], len(passages)]
     regions, extents = [], []
     for first, end in zip(sections, ends, strict=False):

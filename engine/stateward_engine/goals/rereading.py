@@ -6,7 +6,7 @@ from bisect import bisect_left
 from typing import TYPE_CHECKING, NamedTuple
 
 from stateward_engine.goals.frontmatter import CLOSING, Frontmatter, read_frontmatter
-from stateward_engine.goals.layout import Layout
+from stateward_engine.goals.layout import Layout, lay_out
 from stateward_engine.goals.lines import mark_of
 from stateward_engine.goals.passages import Passage, frontmatter_passage, read_passages
 
@@ -26,7 +26,7 @@ def read_text(text: str) -> Read:
     mark = mark_of(text)
     frontmatter = read_frontmatter(text, len(mark))
     passages, _ = _read_until(text, len(mark), frontmatter.end, {})
-    return Read(frontmatter, Layout(mark, passages))
+    return Read(frontmatter, lay_out(mark, passages))
 
 
 def read_again(read: Read, start: int, end: int, text: str) -> Read:
@@ -55,10 +55,10 @@ def read_again(read: Read, start: int, end: int, text: str) -> Read:
         stops = {layout.offsets[index] - base + len(text) - (end - start): index for index in behind}
         passages, met = _read_until(after, len(mark), 0 if first else frontmatter.end, stops)
         if reach == count or (met is not None and (first or frontmatter.closed)):
-            rest = layout.passages[count if met is None else met :]
-            return Read(
-                frontmatter, Layout(layout.mark if first else mark, [*layout.passages[:first], *passages, *rest])
-            )
+            end = count if met is None else met
+            if first:
+                return Read(frontmatter, layout.replace(first, end, passages))
+            return Read(frontmatter, lay_out(mark, [*passages, *layout.passages[end:]]))
         reach += reach - last
 
 

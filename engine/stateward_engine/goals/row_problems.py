@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from stateward_engine.goals.fields import FIELDS, TODO_ID, read_field
 from stateward_engine.goals.lines import indent_of, split_lines
-from stateward_engine.goals.problems import Edit, Fix, Problem, problem
+from stateward_engine.goals.problems import Edit, Fix, Problem, problem, shifted
 from stateward_engine.goals.regions import is_marker
 from stateward_engine.goals.todo_codec import (
     INDENT,
@@ -142,7 +142,7 @@ def as_metadata(body: str) -> str | None:
 
 
 def _task_problems(line: Line, at: int) -> Iterator[Problem]:
-    span = _moved(line.span, at)
+    span = shifted(line.span, at)
     task = read_line(line.text)
     if isinstance(task, TaskLine) and not task.text:
         yield problem("empty_todo_text", "this box has nothing behind it; say what is to be done", span)
@@ -163,7 +163,7 @@ def _status_problem(line: Line, at: int, placed: Sequence[Placed]) -> Iterator[P
     message = (
         f"the box says {STATUS_OF_MARKER[box['marker']]} and the metadata {word}, which wins; let both say the same"
     )
-    span = _moved(box.span(), at)
+    span = shifted(box.span(), at)
     fix = Fix(f"let the box say {word}", (Edit(span, f"[{marker}]"),))
     yield problem("marker_status_conflict", message, span, [(status.value_span, "this status wins")], fix=fix)
 
@@ -278,7 +278,7 @@ def _comment_problems(line: Line, at: int, newline: str) -> Iterator[Problem]:
 
 def _misshapen(line: Line, comment: re.Match[str], start: int) -> Iterator[Problem]:
     """Yield what keeps a comment on a line of its own from being metadata."""
-    span = _moved(comment.span(), start)
+    span = shifted(comment.span(), start)
     if comment["body"].lstrip().startswith(METADATA_WORD):
         yield from _token_problems(_placed(line.text, start))
         yield from _stray_words(line.text, start)
@@ -301,8 +301,4 @@ def _misplaced(line: Line, comment: re.Match[str], start: int, newline: str) -> 
         edit = Edit((start + len(before), start + len(line.text)), f"{after}{newline}{below}")
         fix = Fix("move the metadata to a line of its own", (edit,), is_sound(instead))
     message = "metadata is read on an indented line of its own; here it is text of the row"
-    return problem("metadata_on_task_line", message, _moved(comment.span(), start), fix=fix)
-
-
-def _moved(span: Span, by: int) -> Span:
-    return span[0] + by, span[1] + by
+    return problem("metadata_on_task_line", message, shifted(comment.span(), start), fix=fix)

@@ -59,7 +59,7 @@ def find_headings(layout: Layout) -> tuple[Heading, ...]:
     """
     return tuple(
         Heading(heading.level, heading.text, start + line, layout.span(start + line))
-        for passage, start in zip(layout.passages, layout.starts, strict=False)
+        for start, passage in layout.mixed_passages()
         for line, heading in passage.headings
     )
 

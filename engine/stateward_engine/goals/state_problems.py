@@ -42,4 +42,4 @@ def state_problems(
             if reason is not None:
                 message = f"this reference cannot be read: {reason}"
                 found.append(problem("dangling_state_reference", message, (line.start + start, line.start + end)))
-    yield from unsuppressed(lines, found)
+    yield from unsuppressed(found, document.layout.ignored(), document.layout.line_at)

@@ -119,6 +119,11 @@ class Row(NamedTuple):
     odd: bool
 
 
+def written_status(marker: str, status: str | None) -> str:
+    """Return the status of a row: that of its metadata, or else of its box."""
+    return status or STATUS_OF_MARKER[marker]
+
+
 def box_agrees(marker: str, status: str) -> bool:
     """Whether a box says the same as a status; an empty one also stands for a blocked row."""
     return STATUS_OF_MARKER[marker] == status or (status == "blocked" and marker == " ")
@@ -140,13 +145,6 @@ class OpenRow:
         self._fields: Fields = {}
         self._id_line: int | None = None
         self._odd = odd
-
-    @classmethod
-    def again(cls, row: Row) -> OpenRow:
-        """Return a row that was closed too early."""
-        opened = cls(row.first, TaskLine(row.marker, row.text), odd=row.odd)
-        opened._last, opened._fields, opened._id_line = row.last, row.fields, row.id_line
-        return opened
 
     def take_fields(self, index: int, fields: Fields, *, odd: bool) -> None:
         """Add an indented metadata line."""

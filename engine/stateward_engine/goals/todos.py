@@ -9,7 +9,7 @@ from stateward_engine.goals.compact import clip
 from stateward_engine.goals.fields import Fields, read_field
 from stateward_engine.goals.priority import Priority, read_priority
 from stateward_engine.goals.task_class import infer_task_class
-from stateward_engine.goals.todo_codec import STATUS_OF_MARKER, tokens
+from stateward_engine.goals.todo_codec import tokens, written_status
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -24,6 +24,22 @@ DONE_STATUSES: Final = frozenset({"done", "deferred"})
 # A row is a line in lists, hovers and status views; the document keeps its whole text.
 TEXT_CHARACTERS_MAX: Final = 500
 GENERATED_ID_DIGITS: Final = 12
+
+
+class Reference(NamedTuple):
+    """One row, by its place among others, that names a todo under a key."""
+
+    place: int
+    key: str
+    target: str
+
+
+class Wait(NamedTuple):
+    """Who waits for whom because of a reference."""
+
+    name: str
+    target: str
+    reference: Reference
 
 
 class Todo(NamedTuple):
@@ -127,16 +143,16 @@ def references_in(fields: Fields) -> Iterator[tuple[str, str]]:
                 yield key, target
 
 
-def waiting(todo_id: str, key: str, target: str) -> tuple[str, str] | None:
-    """Return who waits for whom because of a reference, or `None` when it makes nobody wait."""
-    if key == "unblocks_todo_id":
-        return target, todo_id
-    return (todo_id, target) if key == "resume_when" else None
+def waiting(todo_id: str, reference: Reference) -> Wait | None:
+    """Return who waits because of a reference of the row with an id, or `None` when nobody does."""
+    if reference.key == "unblocks_todo_id":
+        return Wait(reference.target, todo_id, reference)
+    return Wait(todo_id, reference.target, reference) if reference.key == "resume_when" else None
 
 
 def status_of(row: Row) -> str:
-    """Return the status of a row: that of its metadata, or else of its box."""
-    return row.fields.get("status") or STATUS_OF_MARKER[row.marker]
+    """Return the status of a row."""
+    return written_status(row.marker, row.fields.get("status"))
 
 
 def text_of(row: Row) -> str:

@@ -155,6 +155,11 @@ class _Words(dict[str, tuple[str, Json]]):
 _read_word: Final = _Words().__getitem__
 
 
+def is_odd_word(word: str) -> bool:
+    """Whether there is something to tell about a word of a metadata comment."""
+    return _read_word(word) is ODD
+
+
 def read_words(words: Sequence[str]) -> tuple[dict[str, Json], bool]:
     """Return the accepted fields of the words of a metadata comment, and whether anything in them is odd.
 
