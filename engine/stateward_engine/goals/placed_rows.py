@@ -96,12 +96,12 @@ class PlacedRows:
     @cached_property
     def waits(self) -> list[Wait]:
         """Who waits for whom, as these rows say; what is done waits no longer."""
-        waits = (
-            waiting(self.ids[reference.place], reference)
+        pairs = (
+            (waiting(self.ids[reference.place], reference.key, reference.target), reference)
             for reference in self.references
             if status_of(self.passage.rows[reference.place]) != "done"
         )
-        return [wait for wait in waits if wait]
+        return [Wait(*pair, reference) for pair, reference in pairs if pair]
 
     def problems(self, offset: int, newline: str) -> list[Problem]:
         """Return what is wrong with each row by itself.

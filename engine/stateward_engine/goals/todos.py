@@ -143,11 +143,11 @@ def references_in(fields: Fields) -> Iterator[tuple[str, str]]:
                 yield key, target
 
 
-def waiting(todo_id: str, reference: Reference) -> Wait | None:
-    """Return who waits because of a reference of the row with an id, or `None` when nobody does."""
-    if reference.key == "unblocks_todo_id":
-        return Wait(reference.target, todo_id, reference)
-    return Wait(todo_id, reference.target, reference) if reference.key == "resume_when" else None
+def waiting(todo_id: str, key: str, target: str) -> tuple[str, str] | None:
+    """Return who waits for whom because of a reference, or `None` when it makes nobody wait."""
+    if key == "unblocks_todo_id":
+        return target, todo_id
+    return (todo_id, target) if key == "resume_when" else None
 
 
 def status_of(row: Row) -> str:
