@@ -204,6 +204,15 @@ def test_an_edit_of_a_document_with_problems_finds_them_all(
     assert codes >= CODES.keys() - SHOWN_BY_OTHERS
 
 
+def test_where_passages_end_changes_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    drawn = random.Random(1)
+    texts = [draw(drawn) for _ in range(EDITS // 20) for draw in (bad_text, some_document)]
+    short = [everything(read_document(text)) for text in texts]
+    monkeypatch.setattr(passages, "PASSAGE_SIZE_MAX", max(map(len, texts)))
+    for text, found in zip(texts, short, strict=True):
+        assert found == everything(read_document(text)), text
+
+
 def test_an_edit_knows_what_is_referred_to() -> None:
     """Ids are counted by difference, for an edit and for another one of the same document."""
     for seed in range(EDITS // EDITS_PER_WALK // 4):
