@@ -179,14 +179,38 @@ class TestHardLease:
         assert (answer["lease_changed"], answer["lease_idempotent"]) == (False, True)
         assert answer["lease"] == won["lease"]
 
-    def test_a_claim_outlives_its_lease_and_takes_another_one(self) -> None:
+    def test_a_claim_lapses_with_its_lease_and_not_before(self) -> None:
+        """A dead agent keeps its todo from the others for as long as its lease lasts."""
+        desk = self.desk()
+        desk.run(desk.claim(A, "la", ttl_seconds=60))
+        desk.seconds = 59
+        facts = desk.refusal(desk.claim(B, "lb", version=1))
+        assert (facts["reason_code"], facts["claimed_at"]) == ("claim_owner_mismatch", "2026-12-01T12:00:00Z")
+        assert facts["expires_at"] == "2026-12-01T12:01:00Z"
+        desk.seconds = 60
+
+        answer = desk.run(desk.claim(B, "lb", version=1))
+
+        assert (answer["claimed_by"], answer["todo_changed"], answer["lease"]["lease_epoch"]) == (B, True, 2)
+        assert desk.goal.records[GRIND]["claimed_by"] == B
+        assert desk.refusal(desk.claim(A, "la2"))["reason_code"] == "claim_owner_mismatch"
+
+    def test_a_claim_without_a_lease_and_one_that_gave_it_back_stand(self) -> None:
+        desk = Desk()
+        desk.run(desk.claim(A))
+        desk.seconds = 7_000
+        assert desk.refusal(desk.claim(B))["reason_code"] == "claim_owner_mismatch"
+
+        desk.run(desk.claim(A, "la", ttl_seconds=60))
+        desk.run(desk.release(A, "la", 1))
+        desk.seconds += 7_000
+        assert desk.refusal(desk.claim(B))["reason_code"] == "claim_owner_mismatch"
+
+    def test_a_claimer_whose_lease_has_run_out_takes_another_one(self) -> None:
         desk = self.desk()
         desk.run(desk.claim(A, "la", ttl_seconds=60))
         desk.seconds = 60
 
-        facts = desk.refusal(desk.claim(B, "lb", version=1))
-        assert (facts["reason_code"], facts["claimed_at"]) == ("claim_owner_mismatch", "2026-12-01T12:00:00Z")
-        assert facts["expired_at"] == "2026-12-01T12:01:00Z"
         answer = desk.run(desk.claim(A, "la2", version=1))
         assert (answer["already_claimed_by_you"], answer["lease_changed"], answer["lease"]["lease_epoch"]) == (
             True,

@@ -113,6 +113,17 @@ class TestReadiness:
         assert not is_ready(record(excluded_agents=["bo"]), agent_id="bo")
         assert not is_ready(record(bound_agent="bo"))
 
+    def test_what_a_user_has_to_do_is_not_for_an_agent(self) -> None:
+        assert is_ready(record(role="user"))
+        assert not list_todos([record(role="user")], todo_id="todo_warp", agent_id="bo", now=NOON)["ready"]
+
+    def test_a_claim_that_has_lapsed_keeps_nobody_away(self) -> None:
+        lease = {"owner": "bo", "status": "active", "expires_at": NOON}
+        for owner, ready in (("bo", True), ("di", False)):
+            leases = {"todo_warp": {**lease, "owner": owner}}
+            wanted: dict[str, Any] = {"ready": True, "agent_id": "cy", "now": NOON, "leases": leases}
+            assert bool(list_todos([record(claimed_by="bo")], **wanted)["todos"]) is ready
+
     def test_a_todo_that_another_unblocks_waits_for_it(self) -> None:
         gate = record("todo_gate", role="user", unblocks_todo_id="todo_warp")
 

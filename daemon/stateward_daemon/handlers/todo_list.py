@@ -26,6 +26,7 @@ def handle(caller: Caller, params: TodoListParams) -> dict[str, Any]:
         agent_id=params.agent_id,
         ready=params.ready,
         limit=params.limit,
+        leases=goal.leases,
         now=goal.now(utc_now()),
     )
     answer = {"goal_id": goal.goal_id, "source": goal.source_authority, **found}

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from stateward_engine.authority.eligibility import REASONS, demand_actor, is_open
 from stateward_engine.authority.lease_operations import acquired
-from stateward_engine.authority.leases import Case, lease_patch
+from stateward_engine.authority.leases import Case, has_run_out, lease_patch
 from stateward_engine.authority.merging import changes
 from stateward_engine.authority.operations import Decision
 
@@ -52,6 +52,9 @@ def decide_claim(goal: Goal, command: ClaimTodo, now: str) -> Decision:
 def claim(goal: Goal, todos: Mapping[str, Members], command: ClaimTodo, now: str) -> Claimed:
     """Return what a claim comes to. Whoever has the todo already is told so, under whatever key he asks again.
 
+    A claim that came with a lease lapses when the lease has run out, so that the todo of a dead agent is not lost to
+    the others; one without a lease stands until somebody clears it.
+
     Args:
         goal: The goal.
         todos: Its todos by id: the ledger's after promotion, those of the document before.
@@ -67,6 +70,9 @@ def claim(goal: Goal, todos: Mapping[str, Members], command: ClaimTodo, now: str
     case = Case(goal, command.todo_id, todos.get(command.todo_id), now, version, nested=True)
     _demand_claimer(case, command)
     todo = _claimable(case, command.claimed_by)
+    holder = todo.get("claimed_by")
+    if holder and holder != command.claimed_by and has_run_out(case.lease, holder, now):
+        case = case._replace(todo={name: value for name, value in todo.items() if name != "claimed_by"})
     _demand_free(case, command.claimed_by)
     held = case.effective_lease
     lease = held

@@ -22,7 +22,7 @@ REASONS: Final[Mapping[str, str]] = {
     "invalid_owner": "an owner begins with a lower-case letter, then at most 79 of a-z 0-9 _ . : @ -",
     "owner_not_registered": "the owner is no registered actor of the goal; goal_configure registers actors",
     "owner_excluded_from_todo": "the todo excludes this owner; leave it to another",
-    "owner_conflicts_with_claim": "another actor claims the todo; it is his until his claim is cleared",
+    "owner_conflicts_with_claim": "another actor claims the todo; it is his until todo_update clears claimed_by",
     "todo_not_executable": "a user_action is a reminder for a person; nobody works on it under a lease",
 }
 

@@ -41,6 +41,11 @@ def retained(goal: Goal, todo_id: str) -> Members | None:
     return lease if lease is not None and lease["status"] == "active" else None
 
 
+def has_run_out(lease: Members | None, owner: str, now: str) -> bool:
+    """Tell whether a lease of this owner has run out, and he neither gave it back nor has another."""
+    return lease is not None and lease["owner"] == owner and lease["status"] == "active" and not is_live(lease, now)
+
+
 def later(now: str, seconds: int) -> str:
     """Return a time that is so much later, in UTC to the second.
 

@@ -14,7 +14,7 @@ from stateward_engine.goals.render import INDEX_WITHOUT_PLACE
 from stateward_engine.goals.todos import TEXT_CHARACTERS_MAX
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
 
     from stateward_engine.authority.goal import Members
 
@@ -35,6 +35,7 @@ def list_todos(
     agent_id: str | None = None,
     ready: bool | None = None,
     limit: int | None = None,
+    leases: Mapping[str, Members] | None = None,
     now: str,
 ) -> dict[str, Any]:
     """Return todos in the order in which a document shows them, their texts bounded.
@@ -47,6 +48,7 @@ def list_todos(
         agent_id: Who asks: of the todos that are claimed or bound, his alone.
         ready: `True` is what can be worked on now, `False` the rest.
         limit: At most so many.
+        leases: The last lease of each todo, by its id.
         now: The time to judge by, in UTC.
 
     Returns:
@@ -58,7 +60,7 @@ def list_todos(
 
     Source: authority.md section 6, `todo_list`.
     """
-    situation = Situation(records, now)
+    situation = Situation(records, now, leases or {})
     if todo_id is not None:
         return _exact(situation, todo_id, agent_id)
     found = [
@@ -66,7 +68,7 @@ def list_todos(
         for todo in in_render_order(situation.records.values())
         if _section(todo) in ((role,) if role else ROLES)
         and status in (None, todo["status"])
-        and (agent_id is None or _is_for(todo, agent_id))
+        and (agent_id is None or _is_for(todo, agent_id) or situation.is_given_up(todo))
         and ready in (None, situation.is_ready(todo, agent_id))
     ]
     shown = [bounded(todo) for todo in found[:limit]]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from datetime import datetime
 from typing import TYPE_CHECKING, Final
 
+from stateward_engine.authority.leases import has_run_out
 from stateward_engine.goals.encode import written
 from stateward_engine.goals.todos import references_in, waiting
 
@@ -17,10 +18,11 @@ if TYPE_CHECKING:
 class Situation:
     """All todos of a goal at one time, looked at for what they mean to each other."""
 
-    def __init__(self, records: Iterable[Members], now: str) -> None:
-        """Take every record, archived ones included, and the time in UTC."""
+    def __init__(self, records: Iterable[Members], now: str, leases: Mapping[str, Members]) -> None:
+        """Take every record, archived ones included, the time in UTC, and the last lease of each todo by its id."""
         self.records: Mapping[str, Members] = {record["todo_id"]: record for record in records}
         self._now = now
+        self._leases = leases
         pending = [record for record in self.records.values() if _is_pending(record)]
         self._blockers: dict[str, list[str]] = {}
         for record in pending:
@@ -42,18 +44,26 @@ class Situation:
     def is_ready(self, todo: Members, agent_id: str | None) -> bool:
         """Tell whether an agent could begin: the todo is open, its own or nobody's, not held up, and may be resumed.
 
+        What a user has to do is not for an agent, so it is ready only where no agent asks.
+
         Source: authority.md section 6, `todo_list`.
         """
         return (
             todo["status"] == "open"
             and todo["archive_state"] == "active"
-            and todo.get("claimed_by") in (None, agent_id)
+            and (todo.get("claimed_by") in (None, agent_id) or self.is_given_up(todo))
+            and (agent_id is None or todo["role"] == "agent")
             and (todo["role"] != "agent" or todo.get("bound_agent") in (None, agent_id))
             and agent_id not in todo.get("excluded_agents", ())
             and not self.blockers_of(todo, agent_id)
             and self.is_decided(todo)
             and self.may_resume(todo)
         )
+
+    def is_given_up(self, todo: Members) -> bool:
+        """Tell whether the claim of a todo has lapsed, because the lease that it came with has run out."""
+        claimed_by = todo.get("claimed_by")
+        return claimed_by is not None and has_run_out(self._leases.get(todo["todo_id"]), claimed_by, self._now)
 
     def is_decided(self, todo: Members) -> bool:
         """Tell whether the user has approved every decision that a todo requires."""

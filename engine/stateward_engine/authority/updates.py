@@ -21,7 +21,7 @@ from stateward_engine.authority.given import (
     invalid_members,
     read_fields,
 )
-from stateward_engine.authority.leases import demand_fence, retained
+from stateward_engine.authority.leases import demand_fence, is_live, retained
 from stateward_engine.authority.merging import changes
 from stateward_engine.authority.operations import Decision
 from stateward_engine.authority.refusals import refused
@@ -57,7 +57,7 @@ def decide_update(goal: Goal, command: UpdateTodo, now: str) -> Decision:
         demand_actor(goal, {}, command.agent_id, "agent_id")
     demand_claimer(todo, command.agent_id, "update_owner_mismatch")
     demand_fence(goal, todo, command.agent_id, command.lease, now, required=False)
-    after = updated(todo, command, goal.records, retained(goal, command.todo_id))
+    after = updated(todo, command, goal.records, retained(goal, command.todo_id), now)
     if after == todo:
         return Decision(_answer(todo))
     record = admitted(stamped(after, command.agent_id, now), goal.declarations, INVALID_UPDATE)
@@ -65,7 +65,7 @@ def decide_update(goal: Goal, command: UpdateTodo, now: str) -> Decision:
 
 
 def updated(
-    todo: Members, command: UpdateTodo, records: Mapping[str, Members], lease: Members | None
+    todo: Members, command: UpdateTodo, records: Mapping[str, Members], lease: Members | None, now: str
 ) -> dict[str, Any]:
     """Return a record with what is given, and with what follows from it.
 
@@ -74,6 +74,7 @@ def updated(
         command: What is asked.
         records: Those of the goal, from the ledger or from its document.
         lease: The lease of the todo that nobody has released, or `None`.
+        now: The time to decide by.
 
     Raises:
         Refused: `invalid_coordination_todo_update` with every invalid member, `todo_priority_conflict`,
@@ -86,7 +87,7 @@ def updated(
     if given.get("status") == "done" != todo["status"]:
         raise invalid_members(INVALID_UPDATE, {"status": "complete it with todo_complete, which says what comes next"})
     if lease is not None:
-        _demand_free(todo, given, lease)
+        _demand_free(todo, given, lease, now)
     priority = given.pop("priority", None)
     reopened = todo["status"] == "done" != given.get("status", "done")
     gone = {*(_COMPLETION if reopened else ()), *(name for name, value in given.items() if value is None)}
@@ -115,7 +116,7 @@ def _worded(todo: Members, text: str | None, priority: str | None) -> dict[str, 
     return labelled(priority, before.title if before else todo["text"])
 
 
-def _demand_free(todo: Members, given: Members, lease: Members) -> None:
+def _demand_free(todo: Members, given: Members, lease: Members, now: str) -> None:
     """Refuse to change which work a todo is while somebody took a lease for it.
 
     Raises:
@@ -131,7 +132,7 @@ def _demand_free(todo: Members, given: Members, lease: Members) -> None:
             owner=lease["owner"],
             members=named,
         )
-    if "claimed_by" in held:
+    if "claimed_by" in held and is_live(lease, now):
         raise refused(
             "todo_lease_conflict",
             "a lease stands on this claim; have the lease released, then give the claim up",
