@@ -118,11 +118,14 @@ def goal_status(host: Host, goal_id: str) -> dict[str, Any]:
     """
     snapshot = take_snapshot(host.store.view, goal_id)
     goal = snapshot.goal
+    path = Path(goal.path)
     try:
-        display = state_of(_read(Path(goal.path)), snapshot)
+        # What is read through a link would not be written through it.
+        found = {"state": "unsafe", "reason_code": "document_is_link"} if path.is_symlink() else None
+        display = found or state_of(_read(path), snapshot)
     except NotReplaceable as unreadable:
         display = {"state": "unsafe", "reason_code": unreadable.reason_code}
-    if display["state"] == "behind" and host.unsaved.holders(Path(goal.path)):
+    if display["state"] == "behind" and host.unsaved.holders(path):
         display = {"state": "buffer_dirty", "reason_code": "todo_projection_buffer_dirty"}
     return {
         "goal_id": goal_id,

@@ -44,6 +44,17 @@ def read_content(path: Path) -> dict[str, Json]:
     return _content(read_file(path))
 
 
+def moved_content(goal: Goal, path: str) -> dict[str, Json] | None:
+    """Return the content of a document at its new place; `None` for one that a promoted goal has to make anew.
+
+    Raises:
+        WireError, UnsafeDocument: As for `read_content`.
+    """
+    if goal.promoted and not Path(path).exists():
+        return None
+    return read_content(Path(path))
+
+
 def create_document(path: Path, text: str) -> dict[str, Json]:
     """Create a document and return its content as `read_content` does.
 

@@ -70,10 +70,15 @@ class GoalCalls:
         return self._perform("goal_register", g.GoalRegisterResult, params)
 
     def goal_configure(
-        self, goal_id: str, *, agents: Sequence[str] | None = None, handoff_mode: g.HandoffMode | None = None
+        self,
+        goal_id: str,
+        *,
+        agents: Sequence[str] | None = None,
+        handoff_mode: g.HandoffMode | None = None,
+        path: str | None = None,
     ) -> g.GoalConfigureResult:
-        """Change the registered actors or the handoff mode of a goal."""
-        params = {"goal_id": goal_id, "agents": agents, "handoff_mode": handoff_mode}
+        """Change the registered actors, the handoff mode or the place of the document of a goal."""
+        params = {"goal_id": goal_id, "agents": agents, "handoff_mode": handoff_mode, "path": path}
         return self._perform("goal_configure", g.GoalConfigureResult, params)
 
     def goal_list(self) -> g.GoalListResult:

@@ -56,9 +56,12 @@ class ShadowQualifyResult(Result, frozen=True):
 
 
 class PromoteParams(OperationParams, frozen=True, kw_only=True):
-    """Which goal to promote, and how its todos are handed out from then on. There is no way back."""
+    """Which goal to promote, and how its todos are handed out from then on: as configured, unless it is given.
 
-    handoff_mode: HandoffMode = "soft_claim"
+    There is no way back.
+    """
+
+    handoff_mode: HandoffMode | None = None
 
 
 class PromoteResult(ShadowResult, frozen=True, kw_only=True):

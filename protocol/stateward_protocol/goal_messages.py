@@ -55,19 +55,25 @@ class GoalRegisterResult(Result, frozen=True):
 
 
 class GoalConfigureParams(StrictParams, frozen=True):
-    """What to change: the registered `agents` (an empty list admits everybody), or how todos are handed out."""
+    """What to change: the registered `agents` (an empty list admits everybody), how todos are handed out, or `path`.
+
+    `handoff_mode` holds from promotion on; before it todos are handed out by claims alone. `path` is where the document
+    is now that it was moved; it has to be there, unless the goal is promoted and it is to be made anew.
+    """
 
     goal_id: GoalId
     agents: list[AgentId] | None = None
     handoff_mode: HandoffMode | None = None
+    path: str | None = None
 
 
 class GoalConfigureResult(Result, frozen=True):
-    """What the goal has now."""
+    """What the goal has now; `handoff_mode` is the one that holds once it is promoted."""
 
     goal_id: str
     agents: list[str]
     handoff_mode: HandoffMode
+    path: str
 
 
 class GoalEntry(Result, frozen=True):

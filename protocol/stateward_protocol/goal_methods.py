@@ -37,10 +37,10 @@ ROWS: Final = (
     ),
     Method(
         "goal_configure",
-        Kind.WRITE,
+        Kind.GOAL,
         g.GoalConfigureParams,
         g.GoalConfigureResult,
-        "Change the registered actors or the handoff mode of a goal.",
+        "Change the registered actors, the handoff mode or the place of the document of a goal.",
         {"goal_id": "rollback", "agents": ["codex", "claude"]},
     ),
     Method("goal_list", Kind.READ, m.NoParams, g.GoalListResult, "List the registered goals.", {}),

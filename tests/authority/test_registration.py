@@ -132,7 +132,23 @@ class TestConfiguration:
         view = after(View(), registration(agents=("bo",)), ConfigureGoal("looms", handoff_mode="hard_lease"))
 
         goal = find_goal(view, "looms")
-        assert (goal.agents, goal.handoff_mode, goal.cursor) == (["bo"], "hard_lease", 2)
+        assert (goal.agents, goal.configured_mode, goal.cursor) == (["bo"], "hard_lease", 2)
+        # Before promotion todos are handed out by claims.
+        assert (goal.handoff_mode, goal.needs_leases) == ("soft_claim", False)
+
+    def test_a_document_that_was_moved_is_known_at_its_new_place(self) -> None:
+        content = registered_content(read_document(DOCUMENT.replace("Weave ten", "Weave nine")))
+        moved = ConfigureGoal("looms", path="/home/ada/new/looms.md", content=content)
+        view = after(View(), registration(), moved)
+
+        again = registration(path="/home/ada/new/looms.md", text=DOCUMENT.replace("Weave ten", "Weave nine"))
+        assert answer(view, again)["created"] is False
+        assert answer(view, moved)["path"] == "/home/ada/new/looms.md"
+
+    def test_it_is_not_moved_onto_the_document_of_another_goal(self) -> None:
+        view = after(View(), registration(), registration("yarn", "/home/ada/yarn.md"))
+
+        assert refusal(view, ConfigureGoal("looms", path="/home/ada/yarn.md")).facts["goal_id"] == "yarn"
 
     def test_an_empty_list_of_agents_admits_everybody_again(self) -> None:
         view = after(View(), registration(agents=("bo",)), ConfigureGoal("looms", agents=()))
@@ -143,7 +159,8 @@ class TestConfiguration:
         view = after(View(), registration(agents=("bo",)))
 
         found = answer(view, ConfigureGoal("looms", agents=("bo",), handoff_mode="soft_claim"))
-        assert found == {"goal_id": "looms", "agents": ["bo"], "handoff_mode": "soft_claim"}
+        path = "/home/ada/looms.md"
+        assert found == {"goal_id": "looms", "agents": ["bo"], "handoff_mode": "soft_claim", "path": path}
 
 
 class TestNotes:

@@ -134,7 +134,12 @@ ANSWERS: dict[str, dict[str, Any]] = {
     "authority_rollback": {**OPERATION, **SHADOW, "shadow_state": "quarantined"},
     "goal_new": {"goal_id": "g1", "path": "/p/G.md", "created": True},
     "goal_register": {"goal_id": "g1", "path": "/p/G.md", "created": False},
-    "goal_configure": {"goal_id": "g1", "agents": ["ada"], "handoff_mode": "soft_claim"},
+    "goal_configure": {
+        "goal_id": "g1",
+        "agents": ["ada"],
+        "handoff_mode": "soft_claim",
+        "path": "/home/ada/GOAL.md",
+    },
     "goal_list": {
         "goals": [
             {
@@ -340,7 +345,7 @@ CALLS: list[tuple[str, str, dict[str, Any], str]] = [
         "goal configure --goal-id g1 --agents '' --handoff-mode soft_claim",
         "goal_configure",
         {"goal_id": "g1", "agents": [], "handoff_mode": "soft_claim"},
-        "g1: soft_claim, open to ada",
+        "g1: soft_claim, open to ada, /home/ada/GOAL.md",
     ),
     ("goal list", "goal_list", {}, "g1  ledger  soft_claim  /p/G.md"),
     ("goal status --goal-id g1", "goal_status", {"goal_id": "g1"}, "authority  file_v0"),

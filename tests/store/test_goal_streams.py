@@ -59,7 +59,7 @@ def test_a_goal_is_there_again_from_its_checkpoint_and_from_the_journal(used: Pa
     with open_store(used) as store:
         goal = find_goal(store.view, "looms")
 
-        assert (goal.path, goal.agents, goal.handoff_mode) == ("/home/ada/looms.md", ["bo", "cy"], "hard_lease")
+        assert (goal.path, goal.agents, goal.configured_mode) == ("/home/ada/looms.md", ["bo", "cy"], "hard_lease")
         assert goal.provider_revision == "file:5704e1d5:3"
         assert store.view.scope(display_of("looms")).planes["sections"] == {"agent": "ab"}
         assert kept(store.view) == {"a": 1}

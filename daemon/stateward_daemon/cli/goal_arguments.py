@@ -210,6 +210,13 @@ def add_handoff_mode(parser: VerbParser) -> None:
     )
 
 
+def add_moved_path(parser: VerbParser) -> None:
+    """Add where a document is that was moved."""
+    parser.add_argument(
+        "--path", metavar="FILE", type=os.path.abspath, help="Where the document is, now that it was moved."
+    )
+
+
 def _agents(text: str) -> list[str]:
     return [agent.strip() for agent in text.split(",") if agent.strip()]
 

@@ -11,7 +11,13 @@ from stateward_daemon.cli.arguments import (
     add_goal_render,
     add_goal_show,
 )
-from stateward_daemon.cli.goal_arguments import add_agents, add_goal_option, add_goal_register, add_handoff_mode
+from stateward_daemon.cli.goal_arguments import (
+    add_agents,
+    add_goal_option,
+    add_goal_register,
+    add_handoff_mode,
+    add_moved_path,
+)
 from stateward_daemon.cli.parser import add_json_option, add_reach_options
 from stateward_daemon.cli.verb import Verb
 
@@ -59,9 +65,9 @@ ROWS: Final = (
     Verb(
         "goal configure",
         "goal_store_verbs:configure",
-        "Change who may work on a goal, or whether agents need leases.",
+        "Change who may work on a goal, whether agents need leases once it is promoted, or where its document is.",
         "stateward goal configure --goal-id release-2.4 --agents codex,claude",
-        (add_goal_option, add_agents, add_handoff_mode, add_reach_options),
+        (add_goal_option, add_agents, add_handoff_mode, add_moved_path, add_reach_options),
         says_ok=True,
     ),
     Verb(

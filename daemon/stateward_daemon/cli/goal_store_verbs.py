@@ -30,7 +30,7 @@ def configure(options: Namespace) -> int:
     """Change a goal and print what it has now."""
     answer = call(options, "goal_configure")
     agents = ", ".join(answer.agents) or "everybody"
-    return answered(options, answer, [f"{answer.goal_id}: {answer.handoff_mode}, open to {agents}"])
+    return answered(options, answer, [f"{answer.goal_id}: {answer.handoff_mode}, open to {agents}, {answer.path}"])
 
 
 def list_goals(options: Namespace) -> int:

@@ -36,11 +36,21 @@ class RegisterGoal:
 
 @dataclass(frozen=True, slots=True)
 class ConfigureGoal:
-    """Change the registered actors or the handoff mode; `None` leaves it as it is."""
+    """Change what the store knows of a goal; `None` leaves it as it is.
+
+    Attributes:
+        goal_id: The goal.
+        agents: The registered actors.
+        handoff_mode: How todos are handed out once the goal is promoted.
+        path: Where its document is now: the real path.
+        content: What is compared when that document is registered again, as in `RegisterGoal`.
+    """
 
     goal_id: str
     agents: tuple[str, ...] | None = None
     handoff_mode: HandoffMode | None = None
+    path: str | None = None
+    content: Mapping[str, Json] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -267,11 +277,11 @@ class PromoteGoal(Operation):
 
     Attributes:
         source_sha256: Digest of the document that was qualified just now, under its lock; no part of what is asked.
-        handoff_mode: From now on.
+        handoff_mode: From now on; `None` is the one that was configured.
     """
 
     source_sha256: str = ""
-    handoff_mode: HandoffMode = "soft_claim"
+    handoff_mode: HandoffMode | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -58,13 +58,18 @@ class Goal(NamedTuple):
 
     @property
     def handoff_mode(self) -> HandoffMode:
-        """How todos are handed out."""
+        """How todos are handed out; before promotion by claims alone."""
+        return self.configured_mode if self.promoted else "soft_claim"
+
+    @property
+    def configured_mode(self) -> HandoffMode:
+        """How todos are handed out once the goal is promoted."""
         return cast("HandoffMode", self.plane("authority").get("handoff_mode", "soft_claim"))
 
     @property
     def needs_leases(self) -> bool:
-        """Whether nobody works on a todo of an agent without a lease; before promotion that is never so."""
-        return self.promoted and self.handoff_mode == "hard_lease"
+        """Whether nobody works on a todo of an agent without a lease."""
+        return self.handoff_mode == "hard_lease"
 
     @property
     def records(self) -> Mapping[str, Members]:

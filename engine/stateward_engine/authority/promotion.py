@@ -60,9 +60,10 @@ def decide_promote(goal: Goal, command: PromoteGoal, now: str) -> Decision:
     shadow = goal.plane("shadow")
     for reason in shadow_refusals(goal, command.source_sha256):
         raise _unready(reason)
-    demand_mode(goal, command.handoff_mode, now)
+    handoff_mode = command.handoff_mode or goal.configured_mode
+    demand_mode(goal, handoff_mode, now)
     records = shadow["records"]
-    mode = {"promoted": True, "handoff_mode": command.handoff_mode}
+    mode = {"promoted": True, "handoff_mode": handoff_mode}
     patch = {
         "authority": mode,
         "records": records,

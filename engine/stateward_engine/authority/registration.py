@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from stateward_engine.authority.goal import Goal, all_goals, display_of, find_goal, identity_of
 from stateward_engine.authority.leases import is_live
+from stateward_engine.authority.merging import changes
 from stateward_engine.authority.refusals import refused
 from stateward_engine.state.transition import Repeat, Transition
 
@@ -66,7 +67,7 @@ def demand_free(basis: Basis, goal_id: str, path: str) -> None:
     _demand_free_document(goals, path)
 
 
-def _demand_free_document(goals: Iterable[Goal], path: str) -> None:
+def _demand_free_document(goals: Iterable[Goal], path: str | None) -> None:
     if owners := [goal.goal_id for goal in goals if goal.path == path]:
         raise refused(
             "goal_registration_conflict",
@@ -90,8 +91,8 @@ def _registered_again(goal: Goal, command: RegisterGoal) -> Repeat:
     if differing:
         raise refused(
             "goal_registration_conflict",
-            f"the goal is registered with another {' and another '.join(differing)}; change its agents with "
-            "goal_configure, and give another document another id",
+            f"the goal is registered with another {' and another '.join(differing)}; goal_configure changes its "
+            "agents, and its path when the document was moved; another document takes another id",
             member="goal_id",
             got=goal.goal_id,
             differing=differing,
@@ -104,10 +105,11 @@ def _registered(goal_id: str, path: str, *, created: bool) -> Members:
 
 
 def decide_configuration(basis: Basis, command: ConfigureGoal, at: str) -> Transition | Repeat:
-    """Change what a goal is told of: its actors and its handoff mode.
+    """Change what is known of a goal: its actors, its handoff mode, and where its document is.
 
     Raises:
-        Refused: `goal_not_registered`; `todo_lease_conflict` for another mode while a lease is live.
+        Refused: `goal_not_registered`; `todo_lease_conflict` for another mode while a lease is live;
+            `goal_registration_conflict` for the document of another goal.
 
     Source: authority.md section 2.
     """
@@ -117,12 +119,25 @@ def decide_configuration(basis: Basis, command: ConfigureGoal, at: str) -> Trans
         "agents": None if command.agents is None else list(command.agents),
         "handoff_mode": command.handoff_mode,
     }
-    have = {"agents": goal.agents, "handoff_mode": goal.handoff_mode}
+    have = {"agents": goal.agents, "handoff_mode": goal.configured_mode}
     change = {name: value for name, value in wanted.items() if value is not None and value != have[name]}
     if command.handoff_mode is not None:
         demand_mode(goal, command.handoff_mode, now)
-    answer = {"goal_id": goal.goal_id, **have, **change}
-    return _changed(goal.goal_id, {"authority": {**change, "at": now}}, answer) if change else Repeat(answer)
+    moved = _moved(basis, goal, command)
+    answer = {"goal_id": goal.goal_id, **have, **change, "path": command.path or goal.path}
+    if not (change or moved):
+        return Repeat(answer)
+    return _changed(goal.goal_id, {**moved, "authority": {**change, "at": now}}, answer)
+
+
+def _moved(basis: Basis, goal: Goal, command: ConfigureGoal) -> Members:
+    """Return the patch that says where the document is now; empty where it is said already."""
+    if command.path in (None, goal.path):
+        return {}
+    _demand_free_document((other for other in all_goals(basis) if other.goal_id != goal.goal_id), command.path)
+    registration = goal.plane("registration")
+    after = {**registration, "path": command.path, "content": command.content or registration["content"]}
+    return {"registration": changes(registration, after)}
 
 
 def demand_mode(goal: Goal, wanted: HandoffMode, now: str) -> None:
@@ -134,7 +149,7 @@ def demand_mode(goal: Goal, wanted: HandoffMode, now: str) -> None:
     Source: authority.md section 2.
     """
     live = [todo_id for todo_id, lease in goal.leases.items() if is_live(lease, now)]
-    if wanted != goal.handoff_mode and live:
+    if wanted != goal.configured_mode and live:
         raise refused(
             "todo_lease_conflict",
             "the handoff mode changes only while no lease is live; have them released first",
