@@ -6,12 +6,13 @@ import json
 import re
 import sys
 from importlib import import_module
+from itertools import islice
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias
 
 import msgspec
 
 from stateward_engine.state.read import parse_request
-from stateward_protocol.errors import WireError, explained, shortened
+from stateward_protocol.errors import GOT_CHARACTERS_MAX, WireError, explained, shortened
 from stateward_protocol.messages import StrictParams
 from stateward_protocol.methods import METHODS, PREFIX, Kind, Method
 
@@ -28,6 +29,7 @@ HANDLERS: Final = "stateward_daemon.handlers"
 # Where a wrong call is likely to be a known misunderstanding, the engine explains it better than types can.
 EXPLANATIONS: Final[dict[str, Callable[[dict[str, Any]], object]]] = {"read_state": parse_request}
 
+_ENCODER: Final = json.JSONEncoder(ensure_ascii=False)
 # Members and elements of a place, as in `.wanted[0]`.
 _PLACE: Final = re.compile(r"[^.\[\]]+|\.\.\.")
 _MISSING: Final = re.compile(r"missing required field `(\w+)`")
@@ -123,8 +125,27 @@ def _invalid_params(method: Method, params: dict[str, Any], complaint: str) -> W
         message = f"expected {wanted}"
     known = list(method.params.__struct_fields__)
     facts: dict[str, Any] = {"path": path, "wanted": wanted, "example": json.dumps(method.example)}
+    if not missing:
+        facts["got"] = _preview(params, place)
     unknown = [name for name in params if name not in known]
     if unknown and issubclass(method.params, StrictParams):
         facts |= {"path": f"$.params.{unknown[0]}", "got": shortened(unknown[0]), "wanted": known}
         message = f"{method.name} has no member of that name"
     return WireError("invalid_request", message, **facts)
+
+
+def _preview(params: Any, place: Iterable[str]) -> str:  # noqa: ANN401 - JSON
+    """Return the beginning of what stands at a place of params, or as near to it as the place says.
+
+    A text is told as it is, and everything else as JSON.
+    """
+    found = params
+    for step in place:
+        # Where msgspec does not say which member it is.
+        if step == "...":
+            break
+        found = found[int(step)] if isinstance(found, list) else found[step]
+    # Bit by bit, because what came may be long.
+    return shortened(
+        found if isinstance(found, str) else "".join(islice(_ENCODER.iterencode(found), GOT_CHARACTERS_MAX))
+    )

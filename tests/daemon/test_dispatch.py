@@ -69,3 +69,28 @@ def test_what_json_cannot_carry_is_refused_without_a_daemon_too(folder: Path, va
 
         assert refused.value.data["path"].startswith("$.params")
         assert client.read_state("session.tactics.x") == {"value": [1, [2]]}
+
+
+@pytest.mark.parametrize(
+    ("method", "params", "got"),
+    [
+        ("attach", {**ATTACH, "mode": "x"}, "x"),
+        ("attach", {**ATTACH, "wanted": ["cwd", {"a": "水"}]}, '{"a": "水"}'),
+        ("patch_state", {"patch": {}, "if_revision": 3}, "3"),
+        ("todo_claim", {"goal_id": "g1", "todo_id": "todo_one", "claimed_by": None}, "null"),
+        ("todo_complete", {"goal_id": "g1", "todo_id": "todo_one", "next": [1] * 1_000_000}, f"[{'1, ' * 42}1"),
+    ],
+)
+def test_a_wrong_param_is_told_with_what_came(caller: Caller, method: str, params: dict[str, Any], got: str) -> None:
+    """As much of it as helps to find it; SF-114, field case 31."""
+    with pytest.raises(WireError) as refused:
+        prepare(caller, METHODS[method], params)
+
+    assert refused.value.data["got"] == got
+
+
+def test_what_is_missing_did_not_come(caller: Caller) -> None:
+    with pytest.raises(WireError) as refused:
+        prepare(caller, METHODS["configure"], {})
+
+    assert "got" not in refused.value.data
