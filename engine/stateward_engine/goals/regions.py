@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from itertools import islice
-from typing import TYPE_CHECKING, Final, Literal, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Final, Literal, NamedTuple, TypeAlias, get_args
 
 from stateward_engine.goals.passages import PROJECTION_MARKER, REGION_MARKER
 
@@ -125,8 +125,8 @@ def scan_strictly(layout: Layout) -> RegionScan:
             continue
         role = STRICT_HEADINGS.get((passages[index].section or "").lower())
         if role is None:
-            if passages[index].marker is not None:
-                faults.append(_orphan(starts[index]))
+            if found := passages[index].marker:
+                faults.append(_orphan(starts[index], found))
             continue
         following = passages[index + 1] if index + 1 < len(passages) else None
         marked = following is not None and passages[index].line_count == 1 and following.marker == marker(role, "begin")
@@ -235,8 +235,12 @@ def _legacy_role(heading: str) -> Role | None:
     return next(matches, None)
 
 
-def _orphan(index: int) -> Fault:
-    message = "this region marker stands outside of any todo section; remove it, or put it back below its heading"
+def _orphan(index: int, found: str) -> Fault:
+    # One that is misspelt may name nobody.
+    role = next((f"{role} " for role in get_args(Role) if f"role={role} " in found), "")
+    message = (
+        f"this {role}region marker stands outside of any todo section; remove it, or put it back below its heading"
+    )
     return Fault("orphan_region_marker", index, message)
 
 
