@@ -65,21 +65,28 @@ def create_document(path: Path, text: str) -> dict[str, Json]:
     return _content(text.encode())
 
 
-def records_now(host: Host, goal: Goal) -> Sequence[Members]:
+def records_now(host: Host, goal: Goal, asked: str | None = None) -> Sequence[Members]:
     """Return all records of a goal from the one place that is their authority, archived ones included.
 
+    Args:
+        host: Who serves the caller.
+        goal: The goal.
+        asked: The id that the caller means one of them by.
+
     Raises:
+        Refused: `duplicate_todo_id`: several rows have the id that is asked for.
         WireError: The document of an unpromoted goal cannot be read.
         UnsafeDocument: It cannot be read without guessing.
     """
     # As in `_content`.
-    from stateward_engine.authority.markdown_todos import records_of  # noqa: PLC0415
+    from stateward_engine.authority.markdown_todos import demand_one, records_of  # noqa: PLC0415
 
     if goal.promoted:
         return list(goal.records.values())
     document = host.documents.read(Path(goal.path))
     if document.refusal is not None:
         raise document.refusal
+    demand_one(document, [row for row in document.todos if row.todo_id == asked])
     return records_of(document)
 
 

@@ -50,6 +50,6 @@ def decide_lease(host: Host, command: LeaseOperation) -> Steps:
     goal = find_goal(host.store.view, command.goal_id)
     # A release asks nothing of the todo, and so of no document that may have been lost.
     if not goal.promoted and not isinstance(command, ReleaseLease):
-        records = yield OnLane(command.goal_id, partial(records_now, host, goal))
+        records = yield OnLane(command.goal_id, partial(records_now, host, goal, command.todo_id))
         command = replace(command, todos={record["todo_id"]: record for record in records})
     return (yield command)

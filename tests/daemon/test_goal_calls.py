@@ -81,6 +81,21 @@ class TestBeforePromotion:
                 read()
             assert refused.value.category == "unsafe_document"
 
+    def test_rows_with_one_id_are_listed_and_none_is_picked(self, client: Client, document: Path) -> None:
+        """Field case 08: what is not ready to be migrated stays good to look at, and nothing to act on (LX-034)."""
+        twin = "- [x] Another\n  <!-- loopx:todo todo_id=todo_rehearse -->\n"
+        document.write_text(f"{GOAL}\n## Completed Work Archive\n\n{twin}", encoding="utf-8")
+
+        assert [todo["text"] for todo in client.todo_list("g1")["todos"]] == ["[P1] Rehearse"]
+        for ask in (
+            lambda: client.todo_list("g1", todo_id="todo_rehearse"),
+            lambda: client.lease_inspect("g1", "todo_rehearse"),
+            lambda: client.lease_acquire("g1", "todo_rehearse", "codex", idempotency_key="k"),
+        ):
+            with pytest.raises(stateward.StatewardError) as refused:
+                ask()
+            assert (refused.value.data["reason_code"], refused.value.data["lines"]) == ("duplicate_todo_id", (12, 17))
+
     def test_a_lease_is_given_back_without_the_document(self, client: Client, document: Path) -> None:
         """LX-103: whatever has become of the todo."""
         client.lease_acquire("g1", "todo_rehearse", "ada", "k1")

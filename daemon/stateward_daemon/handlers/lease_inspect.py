@@ -17,5 +17,5 @@ if TYPE_CHECKING:
 def handle(caller: Caller, params: LeaseInspectParams) -> dict[str, Any]:
     """Answer of a promoted goal from one revision, and never from its document. It grants nothing."""
     goal = find_goal(caller.host.store.view, params.goal_id)
-    todos = {record["todo_id"]: record for record in records_now(caller.host, goal)}
+    todos = {record["todo_id"]: record for record in records_now(caller.host, goal, params.todo_id)}
     return inspect(goal, params.todo_id, goal.now(utc_now()), todos.get(params.todo_id))

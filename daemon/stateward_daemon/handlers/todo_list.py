@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 def handle(caller: Caller, params: TodoListParams) -> dict[str, Any]:
     """Answer from the one place that is the authority; whatever fails there fails the read."""
     goal = find_goal(caller.host.store.view, params.goal_id)
-    records = records_now(caller.host, goal)
+    records = records_now(caller.host, goal, params.todo_id)
     found = list_todos(
         records,
         role=params.role,

@@ -65,7 +65,7 @@ def list_todos(
         return _exact(situation, todo_id, agent_id)
     found = [
         todo
-        for todo in in_render_order(situation.records.values())
+        for todo in in_render_order(situation.todos)
         if _section(todo) in ((role,) if role else ROLES)
         and status in (None, todo["status"])
         and (agent_id is None or _is_for(todo, agent_id) or situation.is_given_up(todo))

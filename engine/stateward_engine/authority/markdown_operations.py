@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from stateward_engine.authority.additions import native_todo_id
 from stateward_engine.authority.commands import AddTodo, ArchiveCompleted, CompleteTodo, RecordEdit
 from stateward_engine.authority.decide import DECIDERS
-from stateward_engine.authority.markdown_todos import record_of, standing, unreadable_fields
+from stateward_engine.authority.markdown_todos import demand_one, line_of, record_of, standing, unreadable_fields
 from stateward_engine.authority.operations import without_storing
 from stateward_engine.authority.refusals import refused
 from stateward_engine.errors import Refused, RenderRejected
@@ -142,33 +142,21 @@ def _find(document: GoalDocument, todo_id: str, own_id: str) -> Todo:
     """Return the one row of an id, or of the id that this operation gave it before."""
     found = [todo for todo in document.todos if todo.todo_id in (todo_id, own_id)]
     if not found:
-        line_of = {todo.todo_id: _line(document, todo) for todo in document.todos if not todo.archived}
+        candidates = {todo.todo_id: line_of(document, todo) for todo in document.todos if not todo.archived}
         raise refused(
             "todo_not_found",
             "no row has this id; generated ids change when a row moves, so read the todos again",
             member="todo_id",
             got=todo_id,
-            candidates=dict(list(line_of.items())[:CANDIDATES_MAX]),
+            candidates=dict(list(candidates.items())[:CANDIDATES_MAX]),
         )
-    _demand_one(document, found)
+    demand_one(document, found)
     return found[0]
-
-
-def _demand_one(document: GoalDocument, todos: list[Todo]) -> None:
-    if len(todos) > 1:
-        lines = tuple(_line(document, todo) for todo in todos)
-        raise refused(
-            "duplicate_todo_id",
-            f"{todos[0].todo_id} stands on lines {' and '.join(map(str, lines))}; give each row an id of its own",
-            member="todo_id",
-            todo_id=todos[0].todo_id,
-            lines=lines,
-        )
 
 
 def _demand_readable(document: GoalDocument, todo: Todo) -> None:
     if bad := unreadable_fields(document, todo):
-        line = _line(document, todo)
+        line = line_of(document, todo)
         raise refused(
             "row_metadata_invalid",
             f"the row on line {line} has a value of {' and of '.join(bad)} that cannot be read, so nobody knows who "
@@ -178,10 +166,6 @@ def _demand_readable(document: GoalDocument, todo: Todo) -> None:
             line=line,
             fields=bad,
         )
-
-
-def _line(document: GoalDocument, todo: Todo) -> int:
-    return document.lines.index_at(todo.span[0]) + 1
 
 
 # -- what is decided -------------------------------------------------------------------------------------------------
@@ -241,7 +225,7 @@ def _written(
         rows.setdefault(ids.get(todo.todo_id, todo.todo_id), []).append(todo)
     old = [todo_id for todo_id in after if todo_id in rows]
     for todo_id in old:
-        _demand_one(document, rows[todo_id])
+        demand_one(document, rows[todo_id])
         _demand_readable(document, rows[todo_id][0])
     text = edit_rows(document, [_change(rows[key][0], before.records[key], after[key]) for key in old])
     if history := {key for key in old if _is_archived(after[key], before.records[key])}:

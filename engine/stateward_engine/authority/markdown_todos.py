@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from stateward_engine.authority.refusals import refused
 from stateward_engine.goals.row_problems import unreadable_guards
 from stateward_engine.goals.source_decoder import UnreadableField, declaration_of, decode_todo
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from stateward_engine.authority.goal import Goal, Members
     from stateward_engine.goals.document import GoalDocument
@@ -39,6 +40,28 @@ def unreadable_fields(document: GoalDocument, todo: Todo) -> list[str]:
     except UnreadableField as fault:
         fields.append(fault.field)
     return fields
+
+
+def demand_one(document: GoalDocument, rows: Sequence[Todo]) -> None:
+    """Refuse rows that have one id: it names none of them.
+
+    Raises:
+        Refused: `duplicate_todo_id`, with their lines.
+    """
+    if len(rows) > 1:
+        lines = tuple(line_of(document, row) for row in rows)
+        raise refused(
+            "duplicate_todo_id",
+            f"{rows[0].todo_id} stands on lines {' and '.join(map(str, lines))}; give each row an id of its own",
+            member="todo_id",
+            todo_id=rows[0].todo_id,
+            lines=lines,
+        )
+
+
+def line_of(document: GoalDocument, todo: Todo) -> int:
+    """Return the line that a row begins on, from 1."""
+    return document.lines.index_at(todo.span[0]) + 1
 
 
 def standing(goal: Goal, document: GoalDocument, ids: Mapping[str, str]) -> Goal:

@@ -16,14 +16,20 @@ if TYPE_CHECKING:
 
 
 class Situation:
-    """All todos of a goal at one time, looked at for what they mean to each other."""
+    """All todos of a goal at one time, looked at for what they mean to each other.
+
+    Attributes:
+        todos: All of them, as they were given. A document can have several with one id.
+        records: One of each id.
+    """
 
     def __init__(self, records: Iterable[Members], now: str, leases: Mapping[str, Members]) -> None:
         """Take every record, archived ones included, the time in UTC, and the last lease of each todo by its id."""
-        self.records: Mapping[str, Members] = {record["todo_id"]: record for record in records}
+        self.todos = tuple(records)
+        self.records: Mapping[str, Members] = {record["todo_id"]: record for record in self.todos}
         self._now = now
         self._leases = leases
-        pending = [record for record in self.records.values() if _is_pending(record)]
+        pending = [record for record in self.todos if _is_pending(record)]
         self._blockers: dict[str, list[str]] = {}
         for record in pending:
             if target := record.get("unblocks_todo_id"):
