@@ -6,12 +6,15 @@ import contextlib
 from typing import TYPE_CHECKING
 
 import pytest
+from field_goal import FieldGoal
 
 from wire import Daemon
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
+
+    from field_goal import GoalOf
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -51,3 +54,10 @@ def daemon(shared: Daemon, tmp_path: Path) -> Daemon:
     shared.cwd = tmp_path / "project"
     shared.cwd.mkdir()
     return shared
+
+
+@pytest.fixture
+def goal_of(daemon: Daemon) -> Iterator[GoalOf]:
+    """Make the goal of this test from the bytes of its document."""
+    with contextlib.ExitStack() as opened:
+        yield lambda content: opened.enter_context(FieldGoal(daemon, content))
