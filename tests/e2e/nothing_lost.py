@@ -11,12 +11,12 @@ import threading
 import time
 from bisect import bisect_left
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Final, Self
+from typing import TYPE_CHECKING, Any, Final, Generic, Self, TypeVar
 
 from wire import PATIENCE_S, Refused
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Callable, Iterator, Mapping
 
     from wire import Daemon, Wire
 
@@ -51,17 +51,14 @@ class History:
         invoked: For each client, when it first asked for each number, from 1.
         acknowledged: For each client, when each number was acknowledged, from 1.
         snapshots: All reads.
-        refused: What a client was refused for no good reason.
     """
 
     invoked: dict[str, list[float]] = field(default_factory=dict)
     acknowledged: dict[str, list[float]] = field(default_factory=dict)
     snapshots: list[Snapshot] = field(default_factory=list)
-    refused: list[str] = field(default_factory=list)
 
     def violations(self) -> Iterator[str]:
         """Yield what no single order of these patches and reads explains."""
-        yield from self.refused
         for seen in self.snapshots:
             yield from self._against_patches(seen)
         yield from self._against_each_other()
@@ -94,69 +91,89 @@ class History:
 
 
 class Client(threading.Thread):
-    """Raises its register for ever; what it got no answer for, it repeats with the same idempotency key."""
+    """Works for ever, on whatever daemon runs; what it got no answer for, it does again.
 
-    def __init__(self, crowd: Crowd, name: str) -> None:
+    Attributes:
+        refused: What it was refused for no good reason; it ends then.
+    """
+
+    def __init__(self, crowd: Crowd[Any], name: str) -> None:
         super().__init__(name=name, daemon=True)
-        self._crowd = crowd
-        self.number = 0
-        self.history = History()
-        self._invoked: list[float] = []
-        self._acknowledged: list[float] = []
+        self.crowd = crowd
+        self.refused: list[str] = []
 
     def run(self) -> None:
         wire: Wire | None = None
-        while not self._crowd.over.is_set():
+        while not self.crowd.over.is_set():
             try:
-                wire = wire or self._crowd.connect(self.name)
-                self._raise(wire)
-                if self.number % _READ_EVERY == 0:
-                    self._look(wire)
+                wire = wire or self.crowd.connect(self.name)
+                self.work(wire)
             except OSError:
                 if wire:
                     wire.close()
                 wire = None
             except Refused as refused:
-                self.history.refused.append(f"{self.name}: {refused}")
+                self.refused.append(f"{self.name}: {refused}")
                 break
         if wire:
             wire.close()
-        self.history.invoked[self.name] = self._invoked
-        self.history.acknowledged[self.name] = self._acknowledged
+
+    def work(self, wire: Wire) -> None:
+        """Do the next thing, or the last one again if nobody answered it."""
+        raise NotImplementedError
+
+
+class Register(Client):
+    """Raises its register, with an idempotency key for each number."""
+
+    def __init__(self, crowd: Crowd[Register], name: str) -> None:
+        super().__init__(crowd, name)
+        self.number = 0
+        self.invoked: list[float] = []
+        self.acknowledged: list[float] = []
+        self.snapshots: list[Snapshot] = []
+
+    def work(self, wire: Wire) -> None:
+        self._raise(wire)
+        if self.number % _READ_EVERY == 0:
+            self._look(wire)
 
     def _raise(self, wire: Wire) -> None:
-        if len(self._invoked) == self.number:
-            self._invoked.append(time.monotonic())
+        if len(self.invoked) == self.number:
+            self.invoked.append(time.monotonic())
         wanted = {"tactics": {self.name: self.number + 1}}
         key = f"{self.name}-{self.number + 1}"
         wire.call("patch_state", {"patch": {"cwd": wanted, "session": wanted}, "idempotency_key": key})
-        self._acknowledged.append(time.monotonic())
+        self.acknowledged.append(time.monotonic())
         self.number += 1
-        self._crowd.count()
+        self.crowd.count()
 
     def _look(self, wire: Wire) -> None:
         invoked = time.monotonic()
         paths = ["cwd.tactics", f"session.tactics.{self.name}"]
         registers, own = wire.call("read_state", {"paths": paths})["value"]
-        self.history.snapshots.append(Snapshot(invoked, time.monotonic(), registers, self.name, own))
+        self.snapshots.append(Snapshot(invoked, time.monotonic(), registers, self.name, own))
 
 
-class Crowd:
-    """So many clients on one daemon.
+SomeClient = TypeVar("SomeClient", bound=Client)
+
+
+class Crowd(Generic[SomeClient]):
+    """So many clients of a kind on one daemon.
 
     Attributes:
         over: Set when they are to end.
         clients: The threads.
     """
 
-    def __init__(self, daemon: Daemon, clients: int) -> None:
+    def __init__(self, daemon: Daemon, clients: int, kind: Callable[[Crowd[SomeClient], str], SomeClient]) -> None:
         self._daemon = daemon
         self.over = threading.Event()
         self._up = threading.Event()
         self._up.set()
         self._counted = threading.Condition()
         self._acknowledged = 0
-        self.clients = [Client(self, f"c{number}") for number in range(clients)]
+        self.clients = [kind(self, f"c{number}") for number in range(clients)]
 
     def __enter__(self) -> Self:
         for client in self.clients:
@@ -192,22 +209,28 @@ class Crowd:
         self._daemon.start()
         self._up.set()
 
-    def history(self) -> History:
-        """Return what all of them saw, once they have ended."""
-        whole = History()
+    def demand_ended(self) -> None:
+        """Check that all of them have, and that nobody was refused anything."""
         for client in self.clients:
             assert not client.is_alive(), f"{client.name} hangs"
-            whole.invoked |= client.history.invoked
-            whole.acknowledged |= client.history.acknowledged
-            whole.snapshots += client.history.snapshots
-            whole.refused += client.history.refused
-        return whole
+        assert [refused for client in self.clients for refused in client.refused] == []
 
-    def final(self) -> dict[str, tuple[Any, Any]]:
-        """Ask the daemon for each client's number in both scopes."""
-        found = {}
-        for client in self.clients:
-            with self._daemon.agent(session=client.name) as wire:
-                paths = [f"cwd.tactics.{client.name}", f"session.tactics.{client.name}"]
-                found[client.name] = tuple(wire.call("read_state", {"paths": paths})["value"])
-        return found
+
+def history_of(crowd: Crowd[Register]) -> History:
+    """Return what all of them saw, once they have ended."""
+    crowd.demand_ended()
+    return History(
+        invoked={client.name: client.invoked for client in crowd.clients},
+        acknowledged={client.name: client.acknowledged for client in crowd.clients},
+        snapshots=[seen for client in crowd.clients for seen in client.snapshots],
+    )
+
+
+def final_of(daemon: Daemon, crowd: Crowd[Register]) -> dict[str, tuple[Any, Any]]:
+    """Ask the daemon for each client's number in both scopes."""
+    found = {}
+    for client in crowd.clients:
+        with daemon.agent(session=client.name) as wire:
+            paths = [f"cwd.tactics.{client.name}", f"session.tactics.{client.name}"]
+            found[client.name] = tuple(wire.call("read_state", {"paths": paths})["value"])
+    return found

@@ -7,7 +7,7 @@ import random
 from typing import TYPE_CHECKING, Final
 
 import pytest
-from nothing_lost import Crowd, History, Snapshot
+from nothing_lost import Crowd, History, Register, Snapshot, final_of, history_of
 
 from stateward_engine.state.view import Identity
 from stateward_engine.store.store import open_store
@@ -27,16 +27,16 @@ def test_nothing_that_was_answered_is_lost_by_kills(start: Callable[[], Daemon])
     daemon = start()
     seed = random.randrange(2**32)
     chance = random.Random(seed)
-    with Crowd(daemon, CLIENTS) as crowd:
+    with Crowd(daemon, CLIENTS, Register) as crowd:
         for _ in range(KILLS):
             # Some kills hit the first groups of a daemon, some its hundredth.
             crowd.wait(chance.choice([1, 2, 10, 100, 300]))
             crowd.kill_and_restart()
         crowd.wait(CLIENTS)
-    history = crowd.history()
+    history = history_of(crowd)
 
     assert list(history.violations()) == [], f"seed {seed}"
-    for name, (shared, own) in crowd.final().items():
+    for name, (shared, own) in final_of(daemon, crowd).items():
         assert shared == own
         assert len(history.acknowledged[name]) <= own <= len(history.invoked[name]), f"seed {seed}"
     # What was repeated was done once: a revision counts the changes of a scope.
