@@ -1,6 +1,9 @@
 """Deliveries of real files: what becomes of a document, what is told, and every step failing once.
 
-Rows LX-084 to LX-092, LX-105 to LX-110, LX-113, LX-114, LX-121 to LX-135, LX-143 to LX-150. Source: authority.md
+Rows LX-084, LX-085, LX-086, LX-087, LX-088, LX-089, LX-090, LX-091, LX-092, LX-105, LX-106, LX-107, LX-108, LX-109,
+LX-110, LX-113, LX-114, LX-121, LX-122, LX-123, LX-124, LX-125, LX-126, LX-127, LX-128, LX-129, LX-130, LX-131,
+LX-132, LX-133, LX-134, LX-135, LX-143, LX-144, LX-145, LX-146, LX-147, LX-148, LX-149, LX-150.
+Source: authority.md
 section 5, store.md section 5.
 """
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -9,14 +10,17 @@ from msgspec import UNSET
 
 import stateward
 from stateward_daemon.editing import edit
+from stateward_engine.authority.goal import identity_of
+from stateward_engine.store.store import open_store
+from stateward_protocol.methods import METHODS, Kind
 from stateward_protocol.notices import TodosChanged
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
+    from collections.abc import Callable, Iterator
 
     from stateward import Client
 
+FIELD_CASES = Path(__file__).parent.parent / "conformance/field_cases"
 GOAL = """\
 ---
 status: active
@@ -96,6 +100,37 @@ class TestBeforePromotion:
                 ask()
             assert (refused.value.data["reason_code"], refused.value.data["lines"]) == ("duplicate_todo_id", (12, 17))
 
+    def test_a_projection_is_for_reading(self, client: Client, document: Path) -> None:
+        """LX-003, LX-036: nothing takes one back, reading it leaves no trace, and one that was changed is not asked."""
+        before = (document.stat().st_mtime_ns, document.read_bytes())
+        projection = client.goal_projection(path=str(document))
+        projection["todos"]["agent"]["items"][0]["status"] = "done"
+
+        assert client.goal_projection(path=str(document)) != projection
+        assert [name for name in METHODS if "projection" in name] == ["goal_projection"]
+        assert METHODS["goal_projection"].kind is Kind.DOCUMENT
+        with pytest.raises(stateward.StatewardError) as refused:
+            client.patch_state({"todos": projection["todos"]})
+        assert refused.value.category == "invalid_patch"
+        assert client.todo_list("g1", todo_id="todo_rehearse")["todo"]["status"] == "open"
+        assert (document.stat().st_mtime_ns, document.read_bytes()) == before
+
+    @pytest.mark.parametrize("case", ["10", "14", "18", "20"])
+    def test_a_list_and_a_projection_say_the_same(self, client: Client, document: Path, case: str) -> None:
+        """LX-038: they are two readers of one document."""
+        [source] = FIELD_CASES.glob(f"{case}-*/input.md")
+        document.write_bytes(source.read_bytes())
+        projected = client.goal_projection(path=str(document))["todos"]
+
+        for role in ("user", "agent"):
+            listed = client.todo_list("g1", role=role)["todos"]
+            shown = projected[role]
+            assert [(each["todo_id"], each["status"], each["text"]) for each in listed] == [
+                (each["todo_id"], each["status"], each["text"]) for each in shown["items"]
+            ]
+            assert shown["total_count"] == len(listed)
+            assert shown["done_count"] == len([each for each in listed if each["done"]])
+
     def test_a_lease_is_given_back_without_the_document(self, client: Client, document: Path) -> None:
         """LX-103: whatever has become of the todo."""
         client.lease_acquire("g1", "todo_rehearse", "ada", "k1")
@@ -171,6 +206,45 @@ class TestAfterPromotion:
             answer = client.todo_list("g1")
             assert (answer["source"], [todo["title"] for todo in answer["todos"]]) == ("file_v0", ["Rehearse"])
             assert client.lease_inspect("g1", "todo_rehearse").source_authority == "file_v0"
+
+    @pytest.mark.parametrize(
+        ("mutate", "shown"),
+        [
+            (lambda client: client.todo_add("g1", "agent", "Ship"), "- [ ] [P1] Ship\n"),
+            (lambda client: client.todo_claim("g1", "todo_rehearse", "codex"), " claimed_by=codex "),
+            (lambda client: client.todo_update("g1", "todo_rehearse", note="soon"), " note=soon "),
+            (lambda client: client.todo_complete("g1", "todo_rehearse"), "- [x] [P1] Rehearse\n"),
+            (
+                lambda client: client.todo_archive_completed("g1", max_active_done=0, execute=True),
+                "## Completed Work Archive\n",
+            ),
+        ],
+        ids=["add", "claim", "update", "complete", "archive"],
+    )
+    def test_each_mutation_is_shown_at_once(
+        self, client: Client, document: Path, mutate: Callable[[Client], Any], shown: str
+    ) -> None:
+        """LX-154: none of them waits for the delivery of another."""
+        promote(client)
+        written = client.todo_add("g1", "agent", "Write")
+        client.todo_complete("g1", written.todo_id)
+        assert shown not in document.read_text("utf-8")
+
+        assert mutate(client).projection_delivery == "delivered"
+        assert shown in document.read_text("utf-8")
+
+    def test_a_receipt_keeps_what_was_answered_and_not_how_it_was_asked(self, client: Client, folder: Path) -> None:
+        """LX-111: what served the call alone, as the revision that it expected, is no part of the record or receipt."""
+        promote(client)
+        head = client.goal_status("g1").provider_revision
+        client.todo_update("g1", "todo_rehearse", note="x", operation_id="op-1", expected_provider_revision=head)
+        client.close()
+
+        planes = open_store(folder / "store", read_only=True).view.scopes[identity_of("g1")].planes
+        receipt: Any = planes["receipts"]["op-1"]  # type: ignore[index,call-overload]
+        assert sorted(receipt) == ["answer", "at", "cursor", "method", "request_sha256"]
+        assert "expected_provider_revision" not in str(planes)
+        assert "projection" not in str(receipt)
 
     def test_a_lease_has_no_path_and_shows_its_todo(self, client: Client) -> None:
         """LX-096, LX-097, LX-098: from one revision, and nothing where nothing is."""

@@ -61,7 +61,7 @@ class TestText:
     """What people and problem matchers read."""
 
     def test_text_is_that_of_a_linter(self, run: Any, goal: Path) -> None:
-        """A place, a severity, a code; wide characters take two columns, and nothing drives the terminal."""
+        """A place, a severity, a code; wide characters take two columns, and nothing drives the terminal (LX-037)."""
         printed = run("goal", "check", str(goal))
         lines = printed.out.splitlines()
 
@@ -489,6 +489,20 @@ class TestNew:
         assert document.objective == "Ship <2.4> in June"
         assert document.next_action.entries == ("Define the first bounded step.",)
         assert [problem.code for problem in document.problems] == ["missing_todo_sections"]
+
+    def test_an_objective_stays_what_it_is(self, run: Any, folder: Path) -> None:
+        """LX-040, LX-042: neither Markdown, nor HTML, nor a reader with other ends of lines takes it for its own."""
+        objective = 'Ship <b> & go\n## Agent Todo\n- [ ] no todo\u2028\x85 "quoted" <!-- open'
+        run("goal", "new", str(folder), "--goal-id", "g", "--objective", objective)
+        text = (folder / "ACTIVE_GOAL_STATE.md").read_text()
+        document = read_document(text)
+
+        assert document.frontmatter["objective"] == objective
+        assert (
+            'objective: "Ship <b> & go\\n## Agent Todo\\n- [ ] no todo\\u2028\\u0085 \\"quoted\\" <!-- open"\n' in text
+        )
+        assert "\n> Ship &lt;b&gt; &amp; go\n> ## Agent Todo\n> - [ ] no todo" in text
+        assert document.todos == ()
 
     def test_one_that_is_there_stays(self, run: Any, goal: Path) -> None:
         printed = run("goal", "new", str(goal), "--goal-id", "g", "--objective", "x", "--json")

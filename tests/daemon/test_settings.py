@@ -32,3 +32,17 @@ def test_a_setting_that_does_not_fit_is_named_with_its_variable(name: str, text:
     assert refused.value.category == "invalid_request"
     assert name in refused.value.message
     assert said in refused.value.message
+
+
+def test_the_settings_are_these() -> None:
+    """A new one is added on purpose; what todos and their documents say needs none (LX-086)."""
+    assert Settings.__struct_fields__ == (
+        "max_message_bytes",
+        "client_stall_s",
+        "idle_exit_s",
+        "header_timeout_s",
+        "body_timeout_s",
+        "connections_max",
+        "queue_length_max",
+        "store_file_system",
+    )

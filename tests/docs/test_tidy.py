@@ -45,7 +45,10 @@ def test_no_module_or_class_is_named_for_what_it_is_not() -> None:
 
 
 def test_imports_point_down() -> None:
-    """The contracts in `.importlinter` hold; each has a name that says what it keeps apart."""
+    """The contracts in `.importlinter` hold; each has a name that says what it keeps apart.
+
+    LX-152: what reads Markdown is a module of its own that nothing else of a goal hangs on.
+    """
     # In a process of its own: it reconfigures logging.
     lint = [str(Path(sys.executable).with_name("lint-imports")), "--config", str(ROOT / ".importlinter"), "--no-cache"]
     done = subprocess.run(lint, cwd=ROOT, capture_output=True, text=True, check=False)

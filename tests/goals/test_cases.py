@@ -108,7 +108,9 @@ VIEWS: dict[str, View] = {
 def test_case(case: dict[str, Any]) -> None:
     """Each page states one part of the contract.
 
-    Rows LX-016, LX-017, LX-019 to LX-033, LX-041 to LX-044, LX-066 to LX-069, LX-071 to LX-073, LX-076 and LX-080,
+    Rows LX-016, LX-017, LX-019, LX-020, LX-021, LX-022, LX-023, LX-024, LX-025, LX-026, LX-027, LX-028, LX-029,
+    LX-030, LX-031, LX-032, LX-033, LX-041, LX-042, LX-043, LX-044, LX-066, LX-067, LX-068, LX-069, LX-071, LX-072,
+    LX-073, LX-076, LX-080,
     and NX-02 and NX-06 of problems beside the diagnostics.
     """
     document = read_document(case["document"])

@@ -61,10 +61,11 @@ def with_any_text(projection: Any) -> Any:
 
 @pytest.mark.parametrize("path", VECTORS, ids=lambda path: path.stem)
 class TestGoalDocuments:
-    """The whole projection, byte for byte with its order of keys, and what stands behind it.
+    """The whole projection, byte for byte with its order of keys, and what stands behind it (LX-004).
 
-    Rows LX-001, LX-002, LX-014 to LX-022, LX-025, LX-026, LX-028 to LX-033, LX-035, LX-043, LX-066 to LX-069, LX-071 to
-    LX-073 and LX-076.
+    Rows LX-001, LX-002, LX-014, LX-015, LX-016, LX-017, LX-018, LX-019, LX-020, LX-021, LX-022, LX-025, LX-026,
+    LX-028, LX-029, LX-030, LX-031, LX-032, LX-033, LX-035, LX-043, LX-066, LX-067, LX-068, LX-069, LX-071, LX-072,
+    LX-073, LX-076.
     """
 
     def test_projection_or_refusal(self, path: Path) -> None:

@@ -11,8 +11,9 @@ import pytest
 from goals.rendering import REVISION, SECTIONS, record, rendered
 from literate import load_cases
 from stateward_engine.errors import InvalidRequest, RenderRejected, UnsafeDocument
+from stateward_engine.goals import render as render_module
 from stateward_engine.goals.digests import value_sha256
-from stateward_engine.goals.owned import read_owned
+from stateward_engine.goals.owned import Owned, read_owned
 from stateward_engine.goals.records import admit
 from stateward_engine.goals.render import Rendering, prove, sections_of
 from stateward_engine.goals.source_decoder import UnreadableField, decode_todo
@@ -88,6 +89,21 @@ def test_case(case: dict[str, Any]) -> None:
     assert {view: seen[view] for view in wanted} == wanted
     if "rendered" in case:
         assert DIGEST.sub("…", found.markdown) == case["rendered"]
+
+
+def test_source_and_rendering_are_read_once_each(monkeypatch: pytest.MonkeyPatch) -> None:
+    """LX-075: nothing is read again to prove that it came out right."""
+    seen: list[str] = []
+
+    def read(text: str) -> Owned:
+        seen.append(text)
+        return read_owned(text)
+
+    monkeypatch.setattr(render_module, "read_owned", read)
+
+    found = rendered(SECTIONS, [record()])
+
+    assert seen == [SECTIONS, found.markdown]
 
 
 class TestRefusals:

@@ -251,7 +251,7 @@ MISREAD = {
 
 
 class TestParity:
-    """What is rendered reads as its records (LX-061, LX-063, LX-077, LX-080, LX-088, LX-118)."""
+    """What is rendered reads as its records (LX-061, LX-063, LX-077, LX-080, LX-088, LX-118, LX-136)."""
 
     @law_of_records
     @given(record_lists)

@@ -240,6 +240,7 @@ def others(document: GoalDocument, todo: Todo | None = None) -> list[Any]:
 @law
 @given(documents, st.data())
 def test_a_changed_row_reads_as_it_was_meant_and_no_other_byte_is_touched(text: str, data: st.DataObject) -> None:
+    """LX-074: what edits and what reads have one codec."""
     document = read_document(text)
     assume(document.refusal is None and document.todos)
     todo = data.draw(st.sampled_from(document.todos))
