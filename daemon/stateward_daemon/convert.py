@@ -215,7 +215,7 @@ def rendering(
     from stateward_engine.goals.render import render  # noqa: PLC0415
 
     rendered = render(document.text, records, provider_revision, private_validation)
-    return GoalRenderResult(**rendered._asdict())
+    return GoalRenderResult(**{name: getattr(rendered, name) for name in GoalRenderResult.__struct_fields__})
 
 
 def diagnostic_item(problem: Problem, index: LineIndex) -> m.DiagnosticItem:

@@ -25,6 +25,7 @@ from stateward_engine.authority.display import (
     Snapshot,
     recovery_document,
     render_display,
+    rendered_digests,
     section_digests,
     section_edits,
     state_of,
@@ -324,8 +325,7 @@ class Delivering:
     def _read_back(self) -> None:
         """Find the sections in the file that were rendered. Others may have changed the text around them meanwhile."""
         found = self._means.read(self._path)
-        rendered = self._rendering.markdown
-        sections = section_digests(rendered)
+        rendered, sections = self._rendering.markdown, rendered_digests(self._rendering)
         if found is None or (found != rendered.encode() and section_digests(decode_document(found)) != sections):
             raise NotReplaceable(
                 "somebody changed the document again just after it was written", "todo_projection_target_unavailable"

@@ -17,12 +17,14 @@ from stateward_engine.authority.display import (
     edited_lines,
     recovery_document,
     render_display,
+    rendered_digests,
     section_digests,
     section_edits,
     state_of,
 )
 from stateward_engine.errors import UnsafeDocument
 from stateward_engine.goals.document import read_document
+from stateward_engine.goals.owned import survey
 from stateward_engine.goals.todos import generated_id
 
 
@@ -38,7 +40,7 @@ def shown(ledger: Ledger, source: str = DOCUMENT) -> str:
 def edited(text: str, ledger: Ledger) -> list[str]:
     """The texts of the lines that keep a document from being rendered onto."""
     lines = text.split("\n")
-    return [lines[number - 1] for number in edited_lines(text, ledger.snapshot())]
+    return [lines[number - 1] for number in edited_lines(survey(text), ledger.snapshot())]
 
 
 class TestSafe:
@@ -74,7 +76,7 @@ class TestSafe:
 
     def test_how_lines_end_is_no_edit(self, ledger: Ledger) -> None:
         before = shown(ledger).replace("\n", "\r\n")
-        assert edited_lines(before, ledger.snapshot()) == []
+        assert edited_lines(survey(before), ledger.snapshot()) == []
 
     def test_a_section_that_was_never_rendered_is_safe_when_its_rows_are_records(self, ledger: Ledger) -> None:
         """Field case 26, without the edits; the boxes and the words of metadata are the authority's."""
@@ -212,6 +214,17 @@ class TestState:
         ledger = Ledger(Path("/w/ACTIVE_GOAL_STATE.md"), promoted=False)
         assert state_of(DOCUMENT.encode(), ledger.snapshot()) == {"state": "current"}
         assert state_of(b"\xff", ledger.snapshot())["state"] == "unsafe"
+
+
+@pytest.mark.parametrize("newline", ["\n", "\r\n"])
+def test_the_digests_of_a_rendering_are_those_of_the_sections_that_stand_in_it(newline: str) -> None:
+    """LX-124: what is noted of a delivery is known without reading the document once more."""
+    done = record("todo_old", "[P1] Order glass.", "done", archive_state="archive")
+    ledger = Ledger(Path("/w/g.md"), LENS, GRIND, done)
+    rendering = render_display(DOCUMENT.replace("\n", newline).encode(), ledger.snapshot())
+
+    assert rendered_digests(rendering) == section_digests(rendering.markdown)
+    assert sorted(rendered_digests(rendering)) == ["agent", "archive", "user"]
 
 
 class TestSectionEdits:

@@ -70,8 +70,8 @@ def test_vector(path: Path) -> None:
     vector = json.loads(path.read_text(encoding="utf-8"))
     arguments = (vector["markdown"], vector["records"], vector["provider_revision"], vector.get("private_validation"))
     if "expect" in vector:
-        rendering = render(*arguments)._asdict()
-        assert {key: rendering[key] for key in vector["expect"]} == vector["expect"]
+        rendering = render(*arguments)
+        assert {key: getattr(rendering, key) for key in vector["expect"]} == vector["expect"]
         return
     kind = vector["expect_refusal"]
     with pytest.raises(EngineError) as raised:

@@ -16,7 +16,7 @@ from stateward_engine.errors import EngineError, UnsafeDocument
 from stateward_engine.goals.compact import compact
 from stateward_engine.goals.digests import text_sha256
 from stateward_engine.goals.lines import decode_document
-from stateward_engine.goals.owned import Owned, look_for_regions, read_owned
+from stateward_engine.goals.owned import Owned, survey
 from stateward_engine.goals.promoted_problems import lineage_of
 from stateward_engine.goals.records import admit
 from stateward_engine.goals.render import Rendering, render, replacements, sections_of
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from stateward_engine.goals.lines import Span
+    from stateward_engine.goals.owned import Survey
     from stateward_engine.goals.regions import Region
     from stateward_engine.state.view import Basis
 
@@ -80,7 +81,7 @@ def render_display(data: bytes, snapshot: Snapshot) -> Rendering:
 
     Source: authority.md section 5.
     """
-    return _rendered(decode_document(data), snapshot)
+    return _rendered(survey(decode_document(data)), snapshot)
 
 
 def section_edits(text: str, snapshot: Snapshot) -> list[tuple[Span, str]]:
@@ -91,19 +92,18 @@ def section_edits(text: str, snapshot: Snapshot) -> list[tuple[Span, str]]:
 
     Source: store.md section 5, unsaved changes.
     """
-    _rendered(text, snapshot)
-    owned, goal = read_owned(text), snapshot.goal
-    sections = sections_of(owned, admit(goal.records.values(), goal.declarations), goal.provider_revision)
+    found = survey(text)
+    owned, sections = found.owned, _rendered(found, snapshot).sections
     spans = [(owned.lines.start(region.first), owned.lines.start(region.end)) for region in owned.regions]
     edits = zip(spans, replacements(owned, sections), strict=True)
     return [(span, section) for span, section in edits if text[slice(*span)] != section]
 
 
-def _rendered(text: str, snapshot: Snapshot) -> Rendering:
-    if lines := edited_lines(text, snapshot):
+def _rendered(found: Survey, snapshot: Snapshot) -> Rendering:
+    if lines := edited_lines(found, snapshot):
         raise NotReplaceable(EDITED, "todo_projection_region_edited", lines)
     goal = snapshot.goal
-    return render(text, goal.records.values(), goal.provider_revision, goal.declarations)
+    return render(found, goal.records.values(), goal.provider_revision, goal.declarations)
 
 
 def state_of(data: bytes | None, snapshot: Snapshot) -> dict[str, object]:
@@ -155,7 +155,7 @@ def recovery_document(goal_id: str) -> str:
 # -- comparing -------------------------------------------------------------------------------------------------------
 
 
-def edited_lines(text: str, snapshot: Snapshot) -> list[int]:
+def edited_lines(found: Survey, snapshot: Snapshot) -> list[int]:
     """Return the numbers (from 1) of lines in todo sections that are not what was rendered, none if all is safe.
 
     A section is safe to replace when it is as it was delivered, or as a retained revision renders it. One that names no
@@ -166,9 +166,14 @@ def edited_lines(text: str, snapshot: Snapshot) -> list[int]:
 
     Source: authority.md section 5.
     """
-    owned = look_for_regions(text)
+    owned = found.demand_regions()
     at = (line for region in owned.regions for line in _edited(owned, region, snapshot))
     return [line + 1 for line in islice(at, LINES_MAX)]
+
+
+def rendered_digests(rendering: Rendering) -> dict[str, str]:
+    """Return what `section_digests` finds in a document onto which nothing but the rendering was written."""
+    return {role: _digest(section.lines) for role, section in rendering.sections.items()}
 
 
 def section_digests(text: str) -> dict[str, str]:
@@ -177,7 +182,7 @@ def section_digests(text: str) -> dict[str, str]:
     Raises:
         UnsafeDocument: As for `edited_lines`.
     """
-    owned = look_for_regions(text)
+    owned = survey(text).demand_regions()
     return {region.role: _digest(_lines_of(owned, region)) for region in owned.regions}
 
 

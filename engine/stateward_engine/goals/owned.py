@@ -91,6 +91,30 @@ class Survey:
         layout = self.owned.layout
         return _rows(layout, scan_by_headings(layout))
 
+    def demand_renderable(self) -> Owned:
+        """Return what the renderer owns of the text.
+
+        Raises:
+            UnsafeDocument: A replacement would be guessing: the document is damaged, an unresolved merge, without a
+                region, or holds rows that records cannot show.
+
+        Source: goal-documents 4.3.
+        """
+        for fault in self.faults:
+            raise refusal_at(self.owned.lines, fault)
+        return self.owned
+
+    def demand_regions(self) -> Owned:
+        """Return what the renderer would own, also where the marked regions hold what does not belong there.
+
+        Raises:
+            UnsafeDocument: The document is damaged in any other way, so that nobody knows which lines are in a region.
+        """
+        for fault in self.damage:
+            if fault.kind != FOREIGN_CONTENT:
+                raise refusal_at(self.owned.lines, fault)
+        return self.owned
+
 
 def survey(text: str) -> Survey:
     """Return what the strict scan finds in a text, with every reason why a replacement would be guessing.
@@ -107,28 +131,9 @@ def read_owned(text: str) -> Owned:
     """Return what the renderer owns of a text.
 
     Raises:
-        UnsafeDocument: A replacement would be guessing: the document is damaged, an unresolved merge, without a region,
-            or holds rows that records cannot show.
-
-    Source: goal-documents 4.3.
+        UnsafeDocument: As for `Survey.demand_renderable`.
     """
-    found = survey(text)
-    for fault in found.faults:
-        raise refusal_at(found.owned.lines, fault)
-    return found.owned
-
-
-def look_for_regions(text: str) -> Owned:
-    """Return what the renderer would own of a text, also where its marked regions hold what does not belong there.
-
-    Raises:
-        UnsafeDocument: The document is damaged in any other way, so that nobody knows which lines are in a region.
-    """
-    found = survey(text)
-    for fault in found.damage:
-        if fault.kind != FOREIGN_CONTENT:
-            raise refusal_at(found.owned.lines, fault)
-    return found.owned
+    return survey(text).demand_renderable()
 
 
 def _rows(layout: Layout, scan: RegionScan) -> tuple[Todo, ...]:

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from stateward_engine.goals.document import GoalDocument
+    from stateward_engine.goals.owned import Survey
     from stateward_engine.goals.todos import Todo
 
 # Of what editors are shown, that which a record could not keep, or would keep as something else.
@@ -79,9 +80,10 @@ def qualify(document: GoalDocument) -> Report:
     source = text_sha256(document.text)
     if document.refusal is not None:
         return Report((refusal(document.refusal.kind, document.refusal.line),), {}, {}, source)
+    found = survey(document.text)
     records: dict[str, Mapping[str, Any]] = {}
     declarations: dict[str, Mapping[str, Any]] = {}
-    refusals: set[_Found] = {*_problems(document), *_placement(document)}
+    refusals: set[_Found] = {*_problems(document), *_placement(document, found)}
     for todo in document.todos:
         try:
             records[todo.todo_id] = _record(todo)
@@ -93,9 +95,9 @@ def qualify(document: GoalDocument) -> Report:
             declarations[todo.todo_id] = said
         refusals |= {*_admission(document, todo, records[todo.todo_id], declarations)}
     if not refusals:
-        refusals |= {*_rendering(document, records, declarations)}
-    ordered = sorted(refusals, key=lambda found: (found.line or 0, found.reason_code, found.field or ""))
-    return Report(tuple(refusal(*found) for found in ordered), records, declarations, source)
+        refusals |= {*_rendering(document, found, records, declarations)}
+    ordered = sorted(refusals, key=lambda each: (each.line or 0, each.reason_code, each.field or ""))
+    return Report(tuple(refusal(*each) for each in ordered), records, declarations, source)
 
 
 class _Found(NamedTuple):
@@ -129,9 +131,8 @@ def _problems(document: GoalDocument) -> Iterator[_Found]:
             yield _Found(found.code, document.lines.index_at(start) + 1, todo.todo_id if todo else None, named)
 
 
-def _placement(document: GoalDocument) -> Iterator[_Found]:
+def _placement(document: GoalDocument, found: Survey) -> Iterator[_Found]:
     """Yield why sections could not be put into the document, and where readers disagree about what is in them."""
-    found = survey(document.text)
     line_of = {document.lines.index_at(todo.span[0]): todo.todo_id for todo in document.todos}
     for fault in found.faults:
         # What editors are shown is told already.
@@ -157,10 +158,13 @@ def _admission(
 
 
 def _rendering(
-    document: GoalDocument, records: Mapping[str, Any], declarations: Mapping[str, Mapping[str, Any]]
+    document: GoalDocument,
+    found: Survey,
+    records: Mapping[str, Any],
+    declarations: Mapping[str, Mapping[str, Any]],
 ) -> Iterator[_Found]:
     try:
-        render(document.text, records.values(), REVISION, declarations)
+        render(found, records.values(), REVISION, declarations)
     except RenderRejected as fault:
         todo = next((todo for todo in document.todos if todo.todo_id == fault.todo_id), None)
         yield _refusal(document, fault.kind, todo, fault.field) if todo else _Found(fault.kind, None, fault.todo_id)

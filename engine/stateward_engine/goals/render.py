@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from stateward_engine.errors import InvalidRequest, RenderRejected, UnsafeDocument
 from stateward_engine.goals.contract import WITHOUT_MARKDOWN
 from stateward_engine.goals.digests import text_sha256, value_sha256
-from stateward_engine.goals.owned import Owned, read_owned
+from stateward_engine.goals.owned import Owned, Survey, read_owned, survey
 from stateward_engine.goals.parity import check_parity
 from stateward_engine.goals.passages import PROJECTION_MARKER, SECTION_START
 from stateward_engine.goals.records import Record, admit
@@ -60,7 +60,7 @@ class Rendering(NamedTuple):
         narrative_sha256: Digest of all that is outside of the sections, the same before and after.
         provider_revision: Which revision the sections name.
         todo_count: How many records there are, archived ones included.
-        section_record_sha256: Digest of the records of each rendered section, by role.
+        sections: What stands in the document now, by role.
     """
 
     markdown: str
@@ -70,16 +70,24 @@ class Rendering(NamedTuple):
     narrative_sha256: str
     provider_revision: str
     todo_count: int
-    section_record_sha256: dict[str, str]
+    sections: Mapping[Role, Section]
+
+    @property
+    def section_record_sha256(self) -> dict[str, str]:
+        """Digest of the records of each section, by role."""
+        return {role: section.records_sha256 for role, section in self.sections.items()}
 
 
 def render(
-    source: str, records: Iterable[object], provider_revision: str, declarations: Mapping[str, object] | None = None
+    source: str | Survey,
+    records: Iterable[object],
+    provider_revision: str,
+    declarations: Mapping[str, object] | None = None,
 ) -> Rendering:
     """Render canonical records onto a document. Nothing is written, and what cannot be proved is refused.
 
     Args:
-        source: The document as `decode_document` gives it.
+        source: The document as `decode_document` gives it, or what somebody has found in it already.
         records: All records of the goal, archived ones included, as decoded from JSON.
         provider_revision: The revision that they are of.
         declarations: Private validation declarations by todo id.
@@ -98,20 +106,22 @@ def render(
             wanted=PROVIDER_REVISION.pattern,
             example='{"provider_revision": "file:store-1:42"}',
         )
-    owned = read_owned(source)
+    found = survey(source) if isinstance(source, str) else source
+    owned = found.demand_renderable()
+    text = owned.lines.text
     admitted = admit(records, declarations or {})
     sections = sections_of(owned, admitted, provider_revision)
     markdown = _placed(owned, sections)
     prove(owned, sections, markdown)
     return Rendering(
         markdown=markdown,
-        changed=markdown != source,
-        source_sha256=text_sha256(source),
+        changed=markdown != text,
+        source_sha256=text_sha256(text),
         rendered_sha256=text_sha256(markdown),
         narrative_sha256=text_sha256("".join(owned.narrative())),
         provider_revision=provider_revision,
         todo_count=len(admitted),
-        section_record_sha256={role: section.records_sha256 for role, section in sections.items()},
+        sections=sections,
     )
 
 
