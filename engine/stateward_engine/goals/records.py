@@ -244,7 +244,8 @@ def _is_normal(key: str, value: Json) -> bool:
 
 def _spellable(value: Any) -> bool:  # noqa: ANN401 - any value
     try:
-        return encodable(canonical(value))
+        # Most members are texts.
+        return encodable(value if isinstance(value, str) else canonical(value))
     except (ValueError, TypeError, RecursionError):
         return False
 
