@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import msgspec
+
 from authority.planted import GOAL, goal_of, promoted_goal, record, run
 from stateward_engine.authority.archival import operation_id_of
 from stateward_engine.authority.commands import CompleteTodo, RefreshState
 from stateward_engine.authority.goal import display_of
 from stateward_engine.authority.refresh import REFRESHES_KEPT_MAX
-from stateward_engine.authority.refusals import KEY
+from stateward_protocol.operation_messages import Key
 
 
 def turn(number: int) -> RefreshState:
@@ -33,4 +35,4 @@ def test_an_archival_is_the_same_operation_on_the_same_head_alone() -> None:
     _, view = run(view, CompleteTodo(goal_id=GOAL, operation_id="c1", todo_id="todo_warp"))
 
     assert operation_id_of(goal_of(view), "agent", 10) not in {before, operation_id_of(goal_of(view), "agent", 9)}
-    assert KEY.fullmatch(before)
+    assert msgspec.convert(before, Key)

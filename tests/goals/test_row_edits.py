@@ -12,7 +12,7 @@ from goals.test_fix_laws import documents
 from stateward_engine.errors import UnsafeDocument
 from stateward_engine.goals.compact import compact
 from stateward_engine.goals.document import read_document
-from stateward_engine.goals.row_edits import NEW_HEADINGS, Change, add_row, archive_rows, edit_row, edit_rows
+from stateward_engine.goals.row_edits import NEW_HEADINGS, Change, add_row, archive_rows, edit_rows
 
 if TYPE_CHECKING:
     from stateward_engine.goals.document import GoalDocument
@@ -28,7 +28,7 @@ def row(document: GoalDocument, todo_id: str) -> Todo:
 
 def changed(text: str, todo_id: str = "todo_one", *, words: str | None = None, **fields: Any) -> str:
     document = read_document(text)
-    return edit_row(document, row(document, todo_id), fields, words)
+    return edit_rows(document, [Change(row(document, todo_id), fields, words)])
 
 
 # -- one row -------------------------------------------------------------------------------------------------------
@@ -138,7 +138,7 @@ def test_a_change_touches_what_it_is_about(case: str) -> None:
 def test_a_row_without_an_id_gets_the_one_that_it_was_shown_with(before: str, after: str) -> None:
     document = read_document(HEAD + before)
     (todo,) = document.todos
-    assert edit_row(document, todo, {"note": "x"}) == HEAD + after.replace("ID", todo.todo_id)
+    assert edit_rows(document, [Change(todo, {"note": "x"})]) == HEAD + after.replace("ID", todo.todo_id)
 
 
 # -- more and fewer rows -------------------------------------------------------------------------------------------
@@ -245,7 +245,7 @@ def test_a_changed_row_reads_as_it_was_meant_and_no_other_byte_is_touched(text: 
     assume(document.refusal is None and document.todos)
     todo = data.draw(st.sampled_from(document.todos))
     fields, words = data.draw(FIELDS), data.draw(WORDS)
-    after = edit_row(document, todo, fields, words)
+    after = edit_rows(document, [Change(todo, fields, words)])
     read = read_document(after)
     start, end = document.lines.start(document.lines.index_at(todo.span[0])), todo.extent[1]
     assert after.startswith(text[:start])

@@ -290,6 +290,5 @@ class RollbackShadow(Operation):
 
 
 TodoOperation: TypeAlias = AddTodo | ClaimTodo | UpdateTodo | CompleteTodo | ArchiveCompleted
-PromotionOperation: TypeAlias = BootstrapShadow | PromoteGoal | RollbackShadow
 GoalCommand: TypeAlias = RegisterGoal | ConfigureGoal | NoteDelivery | Operation
 Status: TypeAlias = Literal["applied", "replayed", "no_change", "planned", "done"]

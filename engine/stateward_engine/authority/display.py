@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from itertools import islice
-from typing import TYPE_CHECKING, Final, Literal, NamedTuple, TypeAlias, cast
+from typing import TYPE_CHECKING, Final, NamedTuple, cast
 
 from stateward_engine.authority.delivery_failures import NotReplaceable
 from stateward_engine.authority.goal import Goal, display_of, find_goal
@@ -36,8 +36,6 @@ EDITED: Final = (
 )
 # Enough to find the place; whoever rewrote a section knows that.
 LINES_MAX: Final = 100
-
-DisplayState: TypeAlias = Literal["current", "behind", "edited", "missing", "unsafe", "buffer_dirty"]
 
 
 class Snapshot(NamedTuple):

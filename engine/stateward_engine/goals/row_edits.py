@@ -81,11 +81,6 @@ def edit_rows(document: GoalDocument, changes: Iterable[Change]) -> str:
     return draft.text()
 
 
-def edit_row(document: GoalDocument, todo: Todo, fields: Mapping[str, Any], text: str | None = None) -> str:
-    """Return the text in which one row is changed; see `Change`."""
-    return edit_rows(document, [Change(todo, fields, text)])
-
-
 def add_row(document: GoalDocument, role: Role, fields: Mapping[str, Any], text: str) -> str:
     """Return the text with one more row: behind the last one of its role's first section, or in a new section.
 
