@@ -130,6 +130,7 @@ def goal_status(host: Host, goal_id: str) -> dict[str, Any]:
         display = {"state": "buffer_dirty", "reason_code": "todo_projection_buffer_dirty"}
     return {
         "goal_id": goal_id,
+        "path": goal.path,
         "promoted": goal.promoted,
         "handoff_mode": goal.handoff_mode,
         "agents": goal.agents,

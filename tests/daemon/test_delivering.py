@@ -604,10 +604,11 @@ def _finish(steps: Any, answers: list[Any], result: Any) -> None:
 
 
 class TestStatus:
-    def test_a_promoted_goal(self, host: Host, ledger: Ledger) -> None:
+    def test_a_promoted_goal(self, host: Host, ledger: Ledger, path: Path) -> None:
         outbox(host)
         assert goal_status(host, GOAL) == {
             "goal_id": GOAL,
+            "path": str(path),
             "promoted": True,
             "handoff_mode": "soft_claim",
             "agents": [],

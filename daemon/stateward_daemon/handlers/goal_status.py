@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from stateward_daemon import delivering
-from stateward_engine.authority.goal import find_goal
 
 if TYPE_CHECKING:
     from stateward_daemon.host import Caller
@@ -14,5 +13,4 @@ if TYPE_CHECKING:
 
 def handle(caller: Caller, params: GoalParams) -> dict[str, Any]:
     """Look at the ledger and at the document as they are now."""
-    goal = find_goal(caller.host.store.view, params.goal_id)
-    return {**delivering.goal_status(caller.host, params.goal_id), "path": goal.path}
+    return delivering.goal_status(caller.host, params.goal_id)
