@@ -62,9 +62,10 @@ class Lanes:
         together = [first] if key is None else [waiting for waiting in lane if waiting.step.shared == key]
 
         def finished(tell: Callable[[_Waiting], None]) -> None:
-            for waiting in together:
-                lane.remove(waiting)
-            if lane:
+            over = set(map(id, together))
+            left = deque(waiting for waiting in lane if id(waiting) not in over)
+            if left:
+                self._lanes[goal_id] = left
                 self._next(goal_id)
             else:
                 del self._lanes[goal_id]
