@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from stateward_daemon import delivering
 from stateward_daemon.editing import edit
-from stateward_daemon.goal_documents import records_now
+from stateward_daemon.goal_documents import todos_now
 from stateward_daemon.steps import OnLane
 from stateward_engine.authority.commands import Operation, ReleaseLease
 from stateward_engine.authority.goal import find_goal
@@ -50,6 +50,6 @@ def decide_lease(host: Host, command: LeaseOperation) -> Steps:
     goal = find_goal(host.store.view, command.goal_id)
     # A release asks nothing of the todo, and so of no document that may have been lost.
     if not goal.promoted and not isinstance(command, ReleaseLease):
-        records = yield OnLane(command.goal_id, partial(records_now, host, goal, command.todo_id))
-        command = replace(command, todos={record["todo_id"]: record for record in records})
+        todos = yield OnLane(command.goal_id, partial(todos_now, host, goal, command.todo_id))
+        command = replace(command, todos=todos)
     return (yield command)

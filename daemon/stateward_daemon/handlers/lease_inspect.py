@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from stateward_daemon.goal_documents import records_now
+from stateward_daemon.goal_documents import todos_now
 from stateward_engine.authority.goal import find_goal
 from stateward_engine.authority.leases import inspect
 from stateward_engine.store.clock import utc_now
@@ -17,5 +17,5 @@ if TYPE_CHECKING:
 def handle(caller: Caller, params: LeaseInspectParams) -> dict[str, Any]:
     """Answer of a promoted goal from one revision, and never from its document. It grants nothing."""
     goal = find_goal(caller.host.store.view, params.goal_id)
-    todos = {record["todo_id"]: record for record in records_now(caller.host, goal, params.todo_id)}
-    return inspect(goal, params.todo_id, goal.now(utc_now()), todos.get(params.todo_id))
+    todo = todos_now(caller.host, goal, params.todo_id).get(params.todo_id)
+    return inspect(goal, params.todo_id, goal.now(utc_now()), todo)
