@@ -15,6 +15,8 @@ from stateward_protocol.operation_messages import OperationParams, OperationRece
 from stateward_protocol.todo_messages import TodoReceiptResult
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from stateward_engine.authority.goal import Goal
     from stateward_protocol import lease_messages as n
     from stateward_protocol import todo_messages as t
@@ -125,7 +127,7 @@ def _proof(lease: LeaseProof | None) -> c.LeaseClaim | None:
 
 def _fields(params: OperationParams) -> dict[str, Any]:
     """Return the fields of a todo that the caller gave."""
-    return _given(params, [name for name in params.__struct_fields__ if name not in _NO_FIELDS])
+    return _given(params, (name for name in params.__struct_fields__ if name not in _NO_FIELDS))
 
 
 def _declaration(params: OperationParams) -> dict[str, Any] | None:
@@ -133,7 +135,7 @@ def _declaration(params: OperationParams) -> dict[str, Any] | None:
     return _given(params, DECLARATION_KEYS) or None
 
 
-def _given(params: OperationParams, names: tuple[str, ...] | list[str]) -> dict[str, Any]:
+def _given(params: OperationParams, names: Iterable[str]) -> dict[str, Any]:
     members = {name: getattr(params, name) for name in names}
     return {name: value for name, value in members.items() if value is not UNSET}
 

@@ -68,7 +68,7 @@ class Buffer:
             return lsp.Position(*index.position(offset, self.encoding))
 
         document = lsp.OptionalVersionedTextDocumentIdentifier(self.uri, version)
-        changes = [lsp.TextEdit(lsp.Range(position(start), position(end)), text) for (start, end), text in edits]
+        changes = [lsp.TextEdit(lsp.Range(position(start), position(end)), new) for (start, end), new in edits]
         edit = lsp.WorkspaceEdit(document_changes=[lsp.TextDocumentEdit(document, changes)])
         self.ask(lsp.ApplyWorkspaceEditParams(edit, label="Show the todos as they are"))
 

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping
 
     from stateward_engine.authority.goal import Members
+    from stateward_engine.errors import Refused
 
 # What says which work a todo is, so that a lease is taken for it. Source: seed 003, supported updates.
 WORK_REQUIREMENTS: Final = frozenset(
@@ -38,16 +39,8 @@ _PLANNED: Final = frozenset(
         *("status", "priority", "task_class", "action_kind", "task_domain", "task_repository", "continuation_policy"),
         *("required_write_scopes", "required_capabilities", "target_capabilities", "decision_scope"),
         *("required_decision_scopes", "bound_agent", "goal_bound", "blocks_agent", "excluded_agents", "global_gate"),
-        *(
-            "unblocks_todo_id",
-            "resume_when",
-            "target_key",
-            "cadence",
-            "next_due_at",
-            "expires_at",
-            "watch_only",
-            "note",
-        ),
+        *("unblocks_todo_id", "resume_when", "target_key", "cadence", "next_due_at", "expires_at"),
+        *("watch_only", "note"),
     }
 )
 # Source: authority.md section 6.
@@ -142,7 +135,7 @@ def read_fields(
     return read
 
 
-def invalid_members(reason_code: str, invalid: Mapping[str, str], within: str | None = None) -> Exception:
+def invalid_members(reason_code: str, invalid: Mapping[str, str], within: str | None = None) -> Refused:
     """Return the refusal of a call because of some of its members; nothing of it was done."""
     first, wrong = next(iter(invalid.items()))
     named = first if within is None else f"{within}.{first}"
