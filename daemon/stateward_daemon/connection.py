@@ -64,6 +64,11 @@ class Connection(asyncio.Protocol):
         return self._transport.is_closing() or self._transport.get_write_buffer_size() > 0
 
     @property
+    def is_answering(self) -> bool:
+        """Whether something that was asked is not answered yet."""
+        return self.working or (self._exchange is not None and not self._exchange.settled)
+
+    @property
     def _held(self) -> bool:
         """Whether the frames that have come have to wait."""
         return self.working or self.paused or self._turn_is_due

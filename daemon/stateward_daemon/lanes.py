@@ -36,11 +36,12 @@ class Lanes:
         self._start = start
         # The first job of each lane is running.
         self._lanes: dict[str, deque[_Waiting]] = {}
+        self._when_empty: list[Callable[[], None]] = []
 
-    @property
-    def length(self) -> int:
-        """How many jobs wait or run."""
-        return sum(map(len, self._lanes.values()))
+    def when_empty(self, call: Callable[[], None]) -> None:
+        """Call once no job waits or runs, and those who asked for the last ones have been told."""
+        self._when_empty.append(call)
+        self._note_empty()
 
     def run(self, step: OnLane, done: Callable[[Any], None], failed: Callable[[Exception], None]) -> None:
         """Run a job when those before it in its lane have ended, then `done` with its result or `failed`.
@@ -71,9 +72,14 @@ class Lanes:
                 del self._lanes[goal_id]
             for waiting in together:
                 tell(waiting)
+            self._note_empty()
 
         self._start(
             first.step.job,
             lambda result: finished(lambda waiting: waiting.done(result)),
             lambda error: finished(lambda waiting: waiting.failed(error)),
         )
+
+    def _note_empty(self) -> None:
+        while self._when_empty and not self._lanes:
+            self._when_empty.pop()()

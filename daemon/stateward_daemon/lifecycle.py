@@ -44,7 +44,7 @@ if TYPE_CHECKING:
 SOCKET_CHECK_S: Final = 30.0
 # How long answers may take to leave at the end; a client that does not read must not keep the store locked.
 FLUSH_S: Final = 2.0
-# How long an answer that a thread works on may take at the end.
+# How long answers that threads work on may take at the end.
 WORK_S: Final = 30.0
 # State is at most 256 levels deep, a message 1,000. Walking one takes a few frames a level, and Python stops at 1,000.
 RECURSION_LIMIT: Final = 10_000
@@ -223,16 +223,21 @@ class Daemon:
     async def _drain(self) -> None:
         """Answer what is queued, refuse what comes, and end every connection."""
         self.host.stopping = True
+        latest = self._loop.time() + WORK_S
+        # A document may be edited already whose receipt is still to be committed.
+        idle = asyncio.Event()
+        self.host.lanes.when_empty(idle.set)
+        with suppress(TimeoutError):
+            await asyncio.wait_for(idle.wait(), WORK_S)
         await self._loop.run_in_executor(None, self.host.store.drain)
         # The writer's last answers were handed to the loop before `drain` returned, so they are sent by now.
         self._all_gone.clear()
         for connection in list(self._connections):
             connection.close()
-        latest = self._loop.time() + WORK_S
         going_on = True
         while self._connections and going_on:
             # Who does not read is not waited for; who waits for an answer that is being worked out is, and may then
             # take as long to read it as the others.
-            going_on = self._loop.time() < latest and any(connection.working for connection in self._connections)
+            going_on = self._loop.time() < latest and any(connection.is_answering for connection in self._connections)
             with suppress(TimeoutError):
                 await asyncio.wait_for(self._all_gone.wait(), FLUSH_S)

@@ -46,9 +46,12 @@ def told() -> list[Any]:
 
 
 @pytest.fixture
-def run(threads: Threads, told: list[Any]) -> Callable[..., None]:
-    lanes = Lanes(threads.start)
+def lanes(threads: Threads) -> Lanes:
+    return Lanes(threads.start)
 
+
+@pytest.fixture
+def run(lanes: Lanes, told: list[Any]) -> Callable[..., None]:
     def add(goal_id: str, result: Any, *, shared: object = None) -> None:
         def job() -> Any:
             return 1 // 0 if result == "fails" else result
@@ -116,3 +119,18 @@ def test_a_lane_is_bounded(run: Callable[..., None], monkeypatch: pytest.MonkeyP
         run("a", "third")
     assert caught.value.facts["limit"] == "lane_length_max"
     run("b", "first")
+
+
+def test_that_nothing_is_left_is_told_after_the_results(
+    lanes: Lanes, run: Callable[..., None], threads: Threads, told: list[Any]
+) -> None:
+    """DM-010: the last step of a job may be a commit, and the writer is closed next."""
+    run("a", "first")
+    run("b", "second")
+    lanes.when_empty(lambda: told.append("empty"))
+    threads.finish()
+    threads.finish()
+
+    assert told == [("done", "first"), ("done", "second"), "empty"]
+    lanes.when_empty(lambda: told.append("still empty"))
+    assert told[3:] == ["still empty"]

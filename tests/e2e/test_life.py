@@ -305,6 +305,28 @@ def test_a_drain_answers_a_document_that_is_being_read(start: Callable[[], Daemo
         assert len(wire.answer(reading)["items"]) > 20_000
 
 
+def test_a_drain_keeps_the_receipt_of_a_document_that_is_being_edited(start: Callable[[], Daemon]) -> None:
+    """DM-010, LX-094: what has begun takes all of its steps; the publication is no last one."""
+    daemon = start()
+    path = daemon.store.parent / "ACTIVE_GOAL_STATE.md"
+    rows = "".join(f"- [ ] row {number}\n" for number in range(3_000))
+    path.write_text(f"## Agent Todo\n\n{rows}", encoding="utf-8")
+    added = {"goal_id": "g", "operation_id": "add-1", "role": "agent", "text": "one more"}
+    with daemon.agent() as wire, daemon.agent("other") as other:
+        wire.call("goal_register", {"goal_id": "g", "path": str(path)})
+        # From now on the handler is loaded, so that its first step is taken as soon as it is asked.
+        wire.call("todo_add", {**added, "dry_run": True})
+        adding = wire.request("todo_add", added)
+        other.call("ping")
+        other.call("shutdown_daemon")
+        assert wire.answer(adding)["status"] == "applied"
+    assert daemon.process is not None
+    assert daemon.process.wait(PATIENCE_S) == 0
+    daemon.start()
+    with daemon.agent() as wire:
+        assert wire.call("todo_receipt", {"goal_id": "g", "operation_id": "add-1"})["status"] == "found"
+
+
 def test_a_started_daemon_inherits_nothing_of_its_starter(place: Daemon, tmp_path: Path) -> None:
     """Security row 28: no descriptors, no directory."""
     with (tmp_path / "secret").open("w", encoding="utf-8") as secret:
