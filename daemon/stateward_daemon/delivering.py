@@ -144,7 +144,18 @@ def goal_status(host: Host, goal_id: str) -> dict[str, Any]:
 def settle_saved(host: Host, path: Path) -> None:
     """Deliver what waited for unsaved changes in the document at `path`, some of which may have ended. On the loop."""
     goal_id = host.unsaved.ended(path)
-    if goal_id is None or host.stopping:
+    if goal_id is not None:
+        _deliver_unasked(host, goal_id)
+
+
+def settle_edited(host: Host, path: Path, goal_id: str) -> None:
+    """Deliver what was in the way until an editor made an edit: once that is saved, or now if it is. On the loop."""
+    if not host.unsaved.wait(path, goal_id):
+        _deliver_unasked(host, goal_id)
+
+
+def _deliver_unasked(host: Host, goal_id: str) -> None:
+    if host.stopping:
         return
 
     def failed(error: Exception) -> None:

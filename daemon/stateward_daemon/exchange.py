@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from stateward_daemon import convert, dispatch
 from stateward_daemon.encoded import answer_too_large
-from stateward_daemon.steps import OnLane
+from stateward_daemon.performing import Performance, demand_running
 from stateward_protocol.envelope import (
     Answer,
     Call,
@@ -26,13 +26,13 @@ from stateward_protocol.methods import Kind, Method
 from stateward_protocol.strict_json import Unsendable, without_surrogates
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Mapping
     from pathlib import Path
 
     from stateward_daemon.channel import Channel
     from stateward_daemon.host import Caller
     from stateward_daemon.lsp.session import LspSession
-    from stateward_daemon.steps import Step, Steps
+    from stateward_daemon.steps import Steps
     from stateward_engine.store.decide import Command
     from stateward_engine.store.group import Outcome
     from stateward_engine.store.writer import Ticket
@@ -48,7 +48,7 @@ class Exchange:
         self._channel = channel
         self._lsp: LspSession | None = None
         # Mutations that are not answered yet, with what takes them back from the writer while nothing has happened.
-        self._unanswered: dict[RequestId | None, Ticket | None] = {}
+        self._unanswered: dict[RequestId | None, Ticket | Performance] = {}
 
     @property
     def settled(self) -> bool:
@@ -130,7 +130,7 @@ class Exchange:
             self._fail(call.id, error)
 
     def _submit(self, command: Command, identifier: RequestId | None) -> None:
-        self._refuse_when_stopping()
+        demand_running(self._host)
         ticket = self._host.store.submit(command, partial(self._settle, identifier))
         if identifier is not None:
             self._unanswered[identifier] = ticket
@@ -139,61 +139,23 @@ class Exchange:
         try:
             self._finish(identifier, convert.receipt(outcome))
         except Exception as error:  # noqa: BLE001 - the request is answered, whatever broke
-            self._unanswered.pop(identifier, None)
-            self._fail(identifier, error)
-
-    def _refuse_when_stopping(self) -> None:
-        if self._host.stopping:
-            raise WireError(
-                "shutting_down", "the daemon is ending; repeat the call on a new connection", retryable=True
-            )
+            self._unfinished(identifier, error)
 
     def _perform(self, identifier: RequestId | None, steps: Steps) -> None:
         """Let a handler take its steps; the next message need not wait for them."""
-        self._refuse_when_stopping()
-        self._go_on(identifier, steps, partial(next, steps), first=True)
-
-    def _go_on(
-        self, identifier: RequestId | None, steps: Steps, resume: Callable[[], Step], *, first: bool = False
-    ) -> None:
-        """Resume a handler and have its next step taken; one that cannot be is told to the handler."""
-        ticket = None
+        performance = Performance(
+            self._host, steps, partial(self._finish, identifier), partial(self._unfinished, identifier)
+        )
+        if identifier is not None:
+            self._unanswered[identifier] = performance
         try:
-            step = resume()
-            try:
-                ticket = self._take(identifier, steps, step)
-            except Exception as error:  # noqa: BLE001 - what came before may have been committed
-                self._go_on(identifier, steps, partial(steps.throw, error))
-                return
-        except StopIteration as end:
-            self._finish(identifier, end.value)
-        except Exception as error:  # noqa: BLE001 - the request is answered, whatever broke
-            steps.close()
-            self._unanswered.pop(identifier, None)
-            self._fail(identifier, error)
-        else:
-            if identifier is not None:
-                # What has happened cannot be taken back, and what follows from it should not.
-                self._unanswered[identifier] = ticket if first else None
+            performance.begin()
+        except WireError as error:
+            self._unfinished(identifier, error)
 
-    def _take(self, identifier: RequestId | None, steps: Steps, step: Step) -> Ticket | None:
-        """Have one step of a handler taken, and the handler resumed then; return what takes it back, if anything."""
-        if isinstance(step, OnLane):
-            self._host.lanes.run(
-                step,
-                lambda result: self._go_on(identifier, steps, partial(steps.send, result)),
-                lambda error: self._go_on(identifier, steps, partial(steps.throw, error)),
-            )
-            return None
-        return self._host.store.submit(step, partial(self._committed, identifier, steps))
-
-    def _committed(self, identifier: RequestId | None, steps: Steps, outcome: Outcome) -> None:
-        """Give a handler what its command came to."""
-        try:
-            resume = partial(steps.send, convert.receipt(outcome))
-        except Exception as error:  # noqa: BLE001 - the handler is told, whatever broke
-            resume = partial(steps.throw, error)
-        self._go_on(identifier, steps, resume)
+    def _unfinished(self, identifier: RequestId | None, error: Exception) -> None:
+        self._unanswered.pop(identifier, None)
+        self._fail(identifier, error)
 
     def _finish(self, identifier: RequestId | None, result: Mapping[str, Any]) -> None:
         self._unanswered.pop(identifier, None)
@@ -206,8 +168,7 @@ class Exchange:
         """Take back a mutation that the writer has not begun; tell whether the id is one of ours."""
         if not isinstance(identifier, int | str) or identifier not in self._unanswered:
             return False
-        ticket = self._unanswered[identifier]
-        if ticket is not None and ticket.cancel():
+        if self._unanswered[identifier].cancel():
             del self._unanswered[identifier]
             self._refuse(identifier, WireError("cancelled", "the request was cancelled before it was committed"))
         return True

@@ -58,6 +58,7 @@ class Subscriptions:
         """
         self._later = later
         self._subscribers: dict[int, _Subscriber] = {}
+        self._followers: set[Callable[[], None]] = set()
         # The newest view that the subscribers know of.
         self._seen: View | None = None
         self._newest: View | None = None
@@ -91,8 +92,18 @@ class Subscriptions:
             # An old view would keep alive all that was deleted since.
             self._seen = self._newest = None
 
+    def follow(self, changed: Callable[[], None]) -> None:
+        """Call `changed` whenever readers see another view, until `unfollow`; it only takes note of it."""
+        self._followers.add(changed)
+
+    def unfollow(self, changed: Callable[[], None]) -> None:
+        """Call it no more."""
+        self._followers.discard(changed)
+
     def published(self, view: View) -> None:
         """Take note that `view` is what readers see now, and tell of it soon."""
+        for changed in self._followers:
+            changed()
         if self._subscribers and view is not self._newest:
             self._newest = view
             if self._pausing is None:

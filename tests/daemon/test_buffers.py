@@ -13,7 +13,7 @@ from lsprotocol import types as lsp
 
 from stateward_daemon.lsp.buffers import Buffer, apply_changes
 from stateward_daemon.lsp.client import Client
-from stateward_daemon.lsp.diagnostics import diagnose
+from stateward_daemon.lsp.diagnostics import diagnostic
 from stateward_daemon.lsp.reading import text_digest
 from stateward_daemon.positions import Encoding, LineIndex
 
@@ -101,7 +101,8 @@ def in_units(change: dict[str, Any], buffer: Buffer) -> lsp.TextDocumentContentC
 
 
 def found(buffer: Buffer) -> list[lsp.Diagnostic]:
-    return diagnose(buffer.reading(), URI, Client(shows_related=True), {})
+    reading = buffer.reading()
+    return [diagnostic(problem, reading, URI, Client(shows_related=True)) for problem in reading.goal.problems]
 
 
 def codes(buffer: Buffer, severity: str) -> list[Any]:

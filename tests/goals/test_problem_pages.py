@@ -35,13 +35,14 @@ def example(code: str, name: str) -> str | None:
 
 
 def edited_problems(document: GoalDocument) -> Iterable[Problem]:
-    rendered = example("edited_projection", "good") or ""
-    return display_problems(document, HEAD, {("agent", "file:s1:7"): rendered.rstrip("\n")})
+    rendered = (example("edited_projection", "good") or "").splitlines()
+    edited_lines = [line.number for line in document.lines if line.text not in rendered]
+    return display_problems(document, HEAD, edited_lines)
 
 
 # Problems that a document alone cannot show: what else is known, such as records and leases.
 SHOWN: dict[str, Callable[[GoalDocument], Iterable[Problem]]] = {
-    "stale_projection": lambda document: display_problems(document, HEAD, {}),
+    "stale_projection": lambda document: display_problems(document, HEAD, ()),
     "edited_projection": edited_problems,
     "claim_without_lease": lambda document: lease_problems(document, {}),
     "expired_lease": lambda document: lease_problems(document, {"todo_rollback": Lease("agent-kite", "expired")}),

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from lsprotocol import types as lsp
 
+from stateward_daemon.lsp.edits import versioned
 from stateward_daemon.lsp.pieces import Pieces
 from stateward_daemon.lsp.reading import Reading, text_digest
 from stateward_daemon.positions import LineIndex
@@ -67,9 +68,8 @@ class Buffer:
         def position(offset: int) -> lsp.Position:
             return lsp.Position(*index.position(offset, self.encoding))
 
-        document = lsp.OptionalVersionedTextDocumentIdentifier(self.uri, version)
         changes = [lsp.TextEdit(lsp.Range(position(start), position(end)), new) for (start, end), new in edits]
-        edit = lsp.WorkspaceEdit(document_changes=[lsp.TextDocumentEdit(document, changes)])
+        edit = versioned(self.uri, version, changes)
         self.ask(lsp.ApplyWorkspaceEditParams(edit, label="Show the todos as they are"))
 
     def edit(self, changes: Iterable[lsp.TextDocumentContentChangeEvent], version: int) -> None:

@@ -6,13 +6,18 @@ values. So facts are picked one by one here, and the rest of what an editor can 
 
 from __future__ import annotations
 
+import os
+import re
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from pwd import getpwuid
+from typing import Any, Final
 
 from stateward_daemon.lsp.uris import path_of, uri_of
 from stateward_daemon.positions import Encoding
 
+# What an id of an actor has at most.
+AGENT_CHARACTERS_MAX: Final = 80
 # Where a client says what it takes of a diagnostic, whether that is pushed to it or asked for.
 _DIAGNOSTICS = ("capabilities.textDocument.publishDiagnostics", "capabilities.textDocument.diagnostic")
 
@@ -29,6 +34,10 @@ class Client:
         encoding: What a character of a position is, both ways.
         pulls_diagnostics: It asks for diagnostics and can be told to ask again, so none are pushed: it would show both.
             A client that asks and cannot be told would never see what others save; it is pushed to like any other.
+        agent: Who acts in it: its option `agent`, or else the user of the daemon.
+        takes_actions: It takes code actions that are more than commands.
+        takes_versions: It takes edits of one version of a text.
+        refreshes_lenses: It can be told to ask for code lenses again.
         applies_edits: It makes edits that it is asked for, and refuses those of another version of its text.
         reports_files: It can be asked to report changes of files.
         shows_related: It takes places that belong to a diagnostic.
@@ -44,6 +53,10 @@ class Client:
     options: dict[str, Any] = field(default_factory=dict)
     encoding: Encoding = Encoding.UTF_16
     pulls_diagnostics: bool = False
+    agent: str = ""
+    takes_actions: bool = False
+    takes_versions: bool = False
+    refreshes_lenses: bool = False
     applies_edits: bool = False
     reports_files: bool = False
     shows_related: bool = False
@@ -70,9 +83,13 @@ def read_client(params: dict[str, Any]) -> Client:
         version=_text(said("clientInfo.version")),
         folders=_folders(params),
         options=_object(said("initializationOptions.stateward")),
+        agent=_text(said("initializationOptions.stateward.agent")) or agent_named(_user()),
         encoding=choose_encoding(said("capabilities.general.positionEncodings")),
         pulls_diagnostics=isinstance(said("capabilities.textDocument.diagnostic"), dict)
         and can("workspace.diagnostics.refreshSupport"),
+        takes_actions=isinstance(said("capabilities.textDocument.codeAction.codeActionLiteralSupport"), dict),
+        takes_versions=can("workspace.workspaceEdit.documentChanges"),
+        refreshes_lenses=can("workspace.codeLens.refreshSupport"),
         applies_edits=can("workspace.applyEdit") and can("workspace.workspaceEdit.documentChanges"),
         reports_files=can("workspace.didChangeWatchedFiles.dynamicRegistration"),
         shows_related=shows("relatedInformation"),
@@ -81,6 +98,24 @@ def read_client(params: dict[str, Any]) -> Client:
         shows_markdown="markdown" in _list(said("capabilities.textDocument.hover.contentFormat")),
         nests_symbols=can("textDocument.documentSymbol.hierarchicalDocumentSymbolSupport"),
     )
+
+
+def agent_named(name: str) -> str:
+    """Return a login name as the id of an actor: in lower case, with a dash for what no such id holds.
+
+    >>> agent_named("Ada Lovelace"), agent_named("42")
+    ('ada-lovelace', 'editor')
+    """
+    named = re.sub(r"[^a-z0-9_.:@-]", "-", name.lower())
+    return re.sub(r"^[^a-z]+", "", named)[:AGENT_CHARACTERS_MAX] or "editor"
+
+
+def _user() -> str:
+    """Return the login name of the process, which serves its own user alone; no environment is asked."""
+    try:
+        return getpwuid(os.getuid()).pw_name
+    except KeyError:
+        return ""
 
 
 def choose_encoding(offered: Any) -> Encoding:  # noqa: ANN401 - any JSON value

@@ -7,13 +7,11 @@ from typing import TYPE_CHECKING, Final
 from lsprotocol import types as lsp
 
 from stateward_engine.goals.codes import page_of
-from stateward_engine.goals.suppression import ruled
 
 if TYPE_CHECKING:
     from stateward_daemon.lsp.client import Client
     from stateward_daemon.lsp.reading import Reading
     from stateward_engine.goals.problems import Problem
-    from stateward_engine.goals.suppression import Rules
 
 SOURCE: Final = "stateward"
 SEVERITIES: Final = {
@@ -28,14 +26,8 @@ TAGS: Final = dict.fromkeys(
 )
 
 
-def diagnose(shown: Reading | None, uri: str, client: Client, rules: Rules) -> list[lsp.Diagnostic]:
-    """Return the diagnostics of what is shown under `uri`, none where there is no file."""
-    if shown is None:
-        return []
-    return [_diagnostic(problem, shown, uri, client) for problem in ruled(shown.goal.problems, rules)]
-
-
-def _diagnostic(problem: Problem, reading: Reading, uri: str, client: Client) -> lsp.Diagnostic:
+def diagnostic(problem: Problem, reading: Reading, uri: str, client: Client) -> lsp.Diagnostic:
+    """Return a problem of the document at `uri` as its client shows it."""
     related = [
         lsp.DiagnosticRelatedInformation(lsp.Location(uri, reading.range(span)), message)
         for span, message in problem.related

@@ -6,10 +6,13 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from lsprotocol import types as lsp
 
+from stateward_daemon.lsp.commands import COMMANDS
 from stateward_daemon.lsp.features import (
     exit_,
     initialized,
     shutdown,
+    text_document_code_action,
+    text_document_code_lens,
     text_document_diagnostic,
     text_document_did_change,
     text_document_did_close,
@@ -20,6 +23,7 @@ from stateward_daemon.lsp.features import (
     workspace_diagnostic,
     workspace_did_change_watched_files,
     workspace_did_change_workspace_folders,
+    workspace_execute_command,
 )
 
 if TYPE_CHECKING:
@@ -37,11 +41,13 @@ class Feature(NamedTuple):
         options: What `initialize` announces beside the method itself.
         is_long: Tells whether a request reads a long document, which is done in a thread; `None` for a method that
             reads none.
+        steps: Whether `handle` returns the steps that lead to the answer, and so may wait for what has to happen.
     """
 
     handle: Callable[[LspSession, Any], Any]
     options: object = None
     is_long: Callable[[LspSession, Any], bool] | None = None
+    steps: bool = False
 
 
 def _of_one(session: LspSession, params: Any) -> bool:  # noqa: ANN401 - the params of several methods
@@ -68,6 +74,13 @@ FEATURES: Final[dict[str, Feature]] = {
     lsp.WORKSPACE_DIAGNOSTIC: Feature(workspace_diagnostic.handle, is_long=_of_all),
     lsp.TEXT_DOCUMENT_HOVER: Feature(text_document_hover.handle, is_long=_of_one),
     lsp.TEXT_DOCUMENT_DOCUMENT_SYMBOL: Feature(text_document_document_symbol.handle, is_long=_of_one),
+    lsp.TEXT_DOCUMENT_CODE_ACTION: Feature(
+        text_document_code_action.handle, lsp.CodeActionOptions(list(text_document_code_action.KINDS)), _of_one
+    ),
+    lsp.TEXT_DOCUMENT_CODE_LENS: Feature(text_document_code_lens.handle, lsp.CodeLensOptions(), _of_one),
+    lsp.WORKSPACE_EXECUTE_COMMAND: Feature(
+        workspace_execute_command.handle, lsp.ExecuteCommandOptions(list(COMMANDS)), steps=True
+    ),
     lsp.WORKSPACE_DID_CHANGE_WATCHED_FILES: Feature(workspace_did_change_watched_files.handle),
     lsp.WORKSPACE_DID_CHANGE_WORKSPACE_FOLDERS: Feature(workspace_did_change_workspace_folders.handle),
 }

@@ -15,25 +15,34 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from lsprotocol import types as lsp
 
 from stateward_daemon.delivering import settle_saved
+from stateward_daemon.diagnosis import Grounds, goal_at, grounds_of, problems_of
 from stateward_daemon.lsp.attach import attach
 from stateward_daemon.lsp.client import Client, read_client
-from stateward_daemon.lsp.diagnostics import diagnose
+from stateward_daemon.lsp.diagnostics import diagnostic
 from stateward_daemon.lsp.dispatch import FEATURES
 from stateward_daemon.lsp.folders import Folders
 from stateward_daemon.lsp.outbox import Outbox
 from stateward_daemon.lsp.reading import Reading, text_digest
 from stateward_daemon.lsp.uris import goal_path_of
 from stateward_daemon.lsp.wire import open_wire
+from stateward_daemon.performing import Performance
 from stateward_daemon.rules import rules_mark, rules_or_none
+from stateward_engine.authority.goal import goals_by_path
 from stateward_engine.errors import EngineError
+from stateward_engine.goals.suppression import ruled
 from stateward_protocol.errors import WireError, shortened
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+    from concurrent.futures import Future
     from pathlib import Path
 
     from stateward_daemon.channel import Channel
     from stateward_daemon.host import Caller
     from stateward_daemon.lsp.buffers import Buffer
+    from stateward_daemon.steps import Steps
+    from stateward_engine.authority.goal import Goal
+    from stateward_engine.goals.problems import Problem
     from stateward_engine.goals.suppression import Rules
 
 # A document of this size, in bytes or characters, takes about 30 ms to read and to answer about. Longer ones are read
@@ -41,6 +50,8 @@ if TYPE_CHECKING:
 READ_INLINE_MAX: Final = 64 * 1024
 
 _REFRESH: Final = lsp.WORKSPACE_DIAGNOSTIC_REFRESH
+_REFRESH_LENSES: Final = lsp.WORKSPACE_CODE_LENS_REFRESH
+_VIEW: Final = "view"
 # What `initialize` tells pygls about the client: nothing. What is read of it, `client.py` reads.
 _NO_CAPABILITIES: Final[dict[str, Any]] = {"processId": None, "rootUri": None, "capabilities": {}}
 
@@ -65,6 +76,7 @@ class LspSession:
     """One editor.
 
     Attributes:
+        caller: Who it is to the host.
         client: What it said of itself.
         phase: How far its connection has come.
         buffers: What it has open, by URI.
@@ -88,16 +100,20 @@ class LspSession:
         self.buffers: dict[str, Buffer] = {}
         self.folders = Folders(host.watcher, self.show)
         self.documents, self.watcher, self.log = host.documents, host.watcher, host.log
-        self._caller = caller
+        self.caller = caller
         self._channel = channel
         self._loop = asyncio.get_running_loop()
         self._outbox = Outbox(channel)
         # Under which URIs the client shows diagnostics that were pushed, and would show them until they are taken back.
         self._marked: set[str] = set()
+        # What its diagnostics rest on beside the texts, by URI.
+        self._rest_on: dict[str, tuple[Path | None, Grounds]] = {}
+        host.subscriptions.follow(self._view_changed)
         self._wire = open_wire(channel, host.version, host.log)
         for method, feature in FEATURES.items():
             is_long = feature.is_long and partial(feature.is_long, self)
-            self._wire.serve(method, partial(feature.handle, self), feature.options, is_long)
+            perform = self._perform if feature.steps else None
+            self._wire.serve(method, partial(feature.handle, self), feature.options, is_long, perform)
 
     # -- called by the connection ------------------------------------------------------------------------------------
 
@@ -134,6 +150,7 @@ class LspSession:
     def closed(self) -> None:
         """Let go of everything: the connection is gone."""
         self.phase = Phase.SHUT_DOWN
+        self.caller.host.subscriptions.unfollow(self._view_changed)
         self._outbox.close()
         self.folders.close()
         for uri in list(self.buffers):
@@ -144,7 +161,7 @@ class LspSession:
 
     def hold(self, buffer: Buffer) -> None:
         """Keep what the client opened; what it has open under the same URI is replaced."""
-        unsaved = self._caller.host.unsaved
+        unsaved = self.caller.host.unsaved
         if before := self.buffers.get(buffer.uri):
             unsaved.close(before.path, before)
         self.buffers[buffer.uri] = buffer
@@ -156,13 +173,13 @@ class LspSession:
         if buffer is None:
             return False
         self.watcher.discard(buffer.path)
-        self._caller.host.unsaved.close(buffer.path, buffer)
+        self.caller.host.unsaved.close(buffer.path, buffer)
         self.settle(buffer.path)
         return True
 
     def settle(self, path: Path) -> None:
         """Let the display be delivered that waited for the client's changes of a document."""
-        settle_saved(self._caller.host, path)
+        settle_saved(self.caller.host, path)
 
     def ask_for_edit(self, params: lsp.ApplyWorkspaceEditParams) -> None:
         """Ask the client for an edit, if it takes any. From any thread."""
@@ -185,8 +202,28 @@ class LspSession:
             digest: str | None = text_digest(buffer.text)
         else:
             digest = None if path is None else self.documents.digest(path)
-        # The same text shows other diagnostics under other rules.
-        return None if digest is None else digest + rules_mark(self.rules(uri))
+        if digest is None:
+            return None
+        # The same text shows other diagnostics under other rules, and when its goal or the state has moved on.
+        return digest + rules_mark(self.rules(uri)) + "/".join(("", *self._grounds_of(uri)))
+
+    def goal(self, uri: str) -> Goal | None:
+        """Return the goal of a document as it is now, `None` where it is that of none."""
+        return goal_at(self.caller.host.store.view, goal_path_of(uri))
+
+    def problems(self, uri: str, reading: Reading) -> list[Problem]:
+        """Return the problems of a document that its project wants to see, with all that is known of them."""
+        # Noted first: what changes meanwhile is seen as a change.
+        grounds, path = self._grounds_of(uri), goal_path_of(uri)
+        self._rest_on[uri] = path, grounds if "$" in reading.goal.text else grounds._replace(state="")
+        found = problems_of(self.caller, reading.goal, path)
+        return list(ruled(found, self.rules(uri)))
+
+    def diagnostics(self, uri: str, shown: Reading | None) -> list[lsp.Diagnostic]:
+        """Return the diagnostics of what is shown under `uri`, none where there is no file."""
+        if shown is None:
+            return []
+        return [diagnostic(problem, shown, uri, self.client) for problem in self.problems(uri, shown)]
 
     def rules(self, uri: str) -> Rules:
         """Return what the project of a document wants to see of it."""
@@ -202,7 +239,9 @@ class LspSession:
         return None if buffer is None else buffer.version
 
     def is_long(self, uri: str) -> bool:
-        """Tell whether what is shown for `uri` takes long to read."""
+        """Tell whether what is shown for `uri` takes long to read, or to compare with what its goal should show."""
+        if (goal := self.goal(uri)) and goal.promoted:
+            return True
         if buffer := self._shown_buffer(uri):
             return len(buffer.text) > READ_INLINE_MAX
         path = goal_path_of(uri)
@@ -227,11 +266,18 @@ class LspSession:
         """Let the client see that something else is shown for `uri`, for a reason that it does not know of."""
         self.push(uri)
         if self.client.pulls_diagnostics:
-            self._outbox.put(_REFRESH, partial(self.ask, _REFRESH))
+            self._outbox.put(_REFRESH, partial(self._ask, _REFRESH))
+        if self.client.refreshes_lenses:
+            self._outbox.put(_REFRESH_LENSES, partial(self._ask, _REFRESH_LENSES))
 
-    def ask(self, method: str, params: object = None) -> None:
-        """Send a request whose answer changes nothing. Nobody waits for it: some clients refuse what they offered."""
-        self._wire.ask(method, params)
+    def ask(self, method: str, params: object = None) -> Future[Any]:
+        """Send a request. Nobody need wait for its answer: some clients refuse what they offered."""
+        return self._wire.ask(method, params)
+
+    def tell(self, message: str, kind: lsp.MessageType = lsp.MessageType.Info) -> None:
+        """Show a person a sentence."""
+        params = lsp.ShowMessageParams(kind, message)
+        self._channel.send(self._wire.body_of(lsp.WINDOW_SHOW_MESSAGE, params))
 
     def shut_down(self) -> None:
         """Serve nothing more but `exit`."""
@@ -243,6 +289,9 @@ class LspSession:
         self._channel.close()
 
     # -- inside ------------------------------------------------------------------------------------------------------
+
+    def _ask(self, method: str) -> None:
+        self.ask(method)
 
     def _ask_for_edit(self, params: lsp.ApplyWorkspaceEditParams) -> None:
         if self.phase is Phase.SERVING:
@@ -265,13 +314,36 @@ class LspSession:
 
     def _introduce(self, params: dict[str, Any]) -> None:
         client = read_client(params)
-        attach(self._caller, client)
+        attach(self.caller, client)
         self.client = client
         self.phase = Phase.SERVING
         self._wire.encoding = client.encoding
         self._wire.offers_diagnostics = client.pulls_diagnostics
         # In the background, so that nothing of it is sent before the answer to `initialize`.
         self.folders.change(added=client.folders)
+
+    def _perform(self, steps: Steps, done: Callable[[Any], None], failed: Callable[[Exception], None]) -> None:
+        Performance(self.caller.host, steps, done, failed).begin()
+
+    def _view_changed(self) -> None:
+        if self._rest_on:
+            self._outbox.put(_VIEW, self._follow_view)
+
+    def _follow_view(self) -> None:
+        """Show anew what rests on something that has changed. A view that changed many times is looked at once."""
+        view = self.caller.host.store.view
+        goals = goals_by_path(view)
+        for uri, (path, grounds) in list(self._rest_on.items()):
+            now = grounds_of(self.caller, view, goals.get(str(path)))
+            now = now if grounds.state else now._replace(state="")
+            if not self.looks_after(uri):
+                del self._rest_on[uri]
+            elif grounds != now:
+                self._rest_on[uri] = path, now
+                self.show(uri)
+
+    def _grounds_of(self, uri: str) -> Grounds:
+        return grounds_of(self.caller, self.caller.host.store.view, self.goal(uri))
 
     def _shown_buffer(self, uri: str) -> Buffer | None:
         """Return the buffer whose own text is shown for `uri`, or `None` when the file is."""
@@ -295,7 +367,7 @@ class LspSession:
         """Return the diagnostics of what is shown for `uri`, ready to be sent; in a thread where that takes long."""
         shown = self.shown(uri) if self.looks_after(uri) else None
         version = None if shown is None else shown.version
-        items = diagnose(shown, uri, self.client, self.rules(uri))
+        items = self.diagnostics(uri, shown)
         params = lsp.PublishDiagnosticsParams(uri, items, version=version)
         body = self._wire.body_of(lsp.TEXT_DOCUMENT_PUBLISH_DIAGNOSTICS, params)
         return _Made(body, version, is_empty=not items)

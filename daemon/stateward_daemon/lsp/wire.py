@@ -12,7 +12,7 @@ import logging
 import re
 import uuid
 from functools import partial
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 import attrs
 import msgspec
@@ -35,11 +35,15 @@ if TYPE_CHECKING:
     from cattrs import Converter
 
     from stateward_daemon.channel import Channel
+    from stateward_daemon.steps import Steps
     from stateward_protocol.envelope import RequestId
 
 # Requests of ours that a client has not answered. A client that answers none would make the table grow for as long as
 # it stays, so the oldest is given up.
 UNANSWERED_MAX: Final = 32
+
+# Takes the steps of a handler, then calls back with its answer or with its error.
+Perform: TypeAlias = "Callable[[Steps, Callable[[Any], None], Callable[[Exception], None]], None]"
 
 # Building one takes 5 ms and 100 KiB, and all sessions need the same.
 CONVERTER: Final = default_converter()  # type: ignore[no-untyped-call] # pygls does not annotate it
@@ -71,6 +75,9 @@ class Wire(LanguageServerProtocol):
     def __init__(self, server: LanguageServer, converter: Converter) -> None:
         super().__init__(server, converter)
         self._is_long: dict[str, Callable[[Any], bool]] = {}
+        self._perform: dict[str, Perform] = {}
+        # Requests whose handlers take steps.
+        self._performing: set[RequestId | None] = set()
 
     # -- messages in -------------------------------------------------------------------------------------------------
 
@@ -80,19 +87,24 @@ class Wire(LanguageServerProtocol):
         handler: Callable[[Any], Any],
         options: object = None,
         is_long: Callable[[Any], bool] | None = None,
+        perform: Perform | None = None,
     ) -> None:
         """Let `handler` serve a method: it takes the typed params, or `None` for a method without.
 
         Where `is_long` says so of the params of a request, the handler runs in a thread, with its connection held.
+        A handler that returns steps has them taken by `perform`, which then calls the first of its callables with the
+        answer, or the second with the error; the next message need not wait for that.
         """
         self.fm.feature(method, options)(handler)
         if is_long is not None:
             self._is_long[method] = is_long
+        if perform is not None:
+            self._perform[method] = perform
 
     def receive(self, message: Mapping[str, Any]) -> None:
         """Run the handler of a request or notification; a request is answered exactly once."""
         method, identifier = message["method"], message.get("id")
-        if identifier in self._request_futures:
+        if identifier in self._request_futures or (identifier is not None and identifier in self._performing):
             self.refuse(identifier, WireError("invalid_message", "a request with this id is not answered yet"))
             return
         try:
@@ -105,9 +117,29 @@ class Wire(LanguageServerProtocol):
             answer = partial(self._answer, identifier, handler, params)
             self.channel.work(answer, self.channel.send, partial(self.refuse, identifier))
             return
+        if method in self._perform:
+            self._take_steps(identifier, partial(self._perform[method], handler(params)))
+            return
         # pygls files each running handler under an id, notifications too.
         key = str(uuid.uuid4()) if identifier is None else identifier
         self._execute_handler(key, handler, partial(self._finish, key=key, identifier=identifier), args=(params,))
+
+    def _take_steps(self, identifier: RequestId | None, perform: Callable[..., None]) -> None:
+        self._performing.add(identifier)
+
+        def done(result: Any) -> None:  # noqa: ANN401 - the answer of any handler
+            self._performing.discard(identifier)
+            if identifier is not None:
+                self.channel.send(encode_result(identifier, result))
+
+        def failed(error: Exception) -> None:
+            self._performing.discard(identifier)
+            self.refuse(identifier, error)
+
+        try:
+            perform(done, failed)
+        except WireError as error:
+            failed(error)
 
     def settle(self, message: Mapping[str, Any]) -> None:
         """Take the client's answer to a request of ours; its result stays plain JSON."""
@@ -160,8 +192,8 @@ class Wire(LanguageServerProtocol):
         capabilities.position_encoding = lsp.PositionEncodingKind(self.encoding)
         if not self.offers_diagnostics:
             capabilities.diagnostic_provider = None
-        # pygls announces commands even when there is none.
-        capabilities.execute_command_provider = None
+        # pygls announces commands of its own, even when there is none.
+        capabilities.execute_command_provider = self.fm.feature_options.get(lsp.WORKSPACE_EXECUTE_COMMAND)
         capabilities.experimental = {"stateward": {"protocol": PROTOCOL_VERSION}}
         return result
 

@@ -155,6 +155,11 @@ def find_goal(basis: Basis, goal_id: str) -> Goal:
     return Goal(goal_id, stream)
 
 
+def goals_by_path(basis: Basis) -> dict[str, Goal]:
+    """Return every registered goal whose stream can be trusted, by the real path of its document."""
+    return {goal.path: goal for goal in all_goals(basis)}
+
+
 def all_goals(basis: Basis) -> list[Goal]:
     """Return every registered goal whose stream can be trusted, by id."""
     found = [

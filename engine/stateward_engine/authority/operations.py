@@ -7,7 +7,7 @@ revision and may have taken the todo out of the state in which it would be accep
 from __future__ import annotations
 
 from dataclasses import dataclass, field, fields
-from typing import TYPE_CHECKING, Any, Final, TypeAlias
+from typing import TYPE_CHECKING, Any, Final, TypeAlias, cast
 
 from stateward_engine.authority.commands import RecordEdit
 from stateward_engine.authority.goal import Goal, all_goals, find_goal, identity_of
@@ -146,6 +146,12 @@ def request_digest(command: Operation) -> str:
 def _asked(command: Operation) -> Operation:
     """Return what was asked for; a kept edit is what its document was asked for, before promotion or after."""
     return command.edit if isinstance(command, RecordEdit) else command
+
+
+def latest_operations(goal: Goal) -> dict[str, str]:
+    """Return, by todo id, the identity of the operation on that todo which was accepted last."""
+    in_order = sorted(goal.receipts.items(), key=lambda item: cast("int", item[1]["cursor"]))
+    return {kept["answer"]["todo_id"]: operation_id for operation_id, kept in in_order if "todo_id" in kept["answer"]}
 
 
 def receipt_of(goal: Goal, operation_id: str, kept: Members) -> dict[str, Any]:

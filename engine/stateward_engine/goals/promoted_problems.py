@@ -7,16 +7,14 @@ Source: goal-documents 4.2 and section 5.
 from __future__ import annotations
 
 import re
-from itertools import zip_longest
 from typing import TYPE_CHECKING, Final, Literal, NamedTuple, TypeAlias
 
-from stateward_engine.goals.lines import split_lines
 from stateward_engine.goals.passages import PROJECTION_MARKER
 from stateward_engine.goals.problems import Problem, problem
 from stateward_engine.goals.reference_problems import value_span
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
 
     from stateward_engine.goals.document import GoalDocument
     from stateward_engine.goals.lines import Lines
@@ -49,14 +47,13 @@ class Lease(NamedTuple):
     state: LeaseState
 
 
-def display_problems(document: GoalDocument, head: Head, rendered: Mapping[tuple[Role, str], str]) -> Iterator[Problem]:
+def display_problems(document: GoalDocument, head: Head, edited: Iterable[int]) -> Iterator[Problem]:
     """Yield what the marked regions of a document show that they should not.
 
     Args:
         document: What the text says.
         head: What the authority has now.
-        rendered: By role and revision, the lines from a region's heading to its end marker as they were rendered then.
-            What is not there is not compared.
+        edited: The numbers (from 1) of the lines in regions that are not what was rendered.
     """
     lines = document.lines
     for region in document.regions:
@@ -71,7 +68,9 @@ def display_problems(document: GoalDocument, head: Head, rendered: Mapping[tuple
                 else "the records of this section are others than those of its revision; project it again"
             )
             yield problem("stale_projection", message, lines.span(at))
-        yield from _edited(lines, region, rendered.get((region.role, lineage["revision"])))
+    for number in edited:
+        message = "this line differs from what was rendered; take the change back, or make it through the authority"
+        yield problem("edited_projection", message, lines.span(number - 1))
 
 
 def lease_problems(document: GoalDocument, leases: Mapping[str, Lease]) -> Iterator[Problem]:
@@ -101,16 +100,3 @@ def lineage_of(lines: Lines, region: Region) -> tuple[int, re.Match[str] | None]
         if match := LINEAGE.fullmatch(lines.texts[at]):
             return at, match
     return region.first, None
-
-
-def _edited(lines: Lines, region: Region, rendered: str | None) -> Iterator[Problem]:
-    if rendered is None:
-        return
-    # Not `splitlines`, for which a todo's text can hold the end of a line.
-    wanted = split_lines(rendered).texts
-    found = lines.texts[region.first : region.end]
-    if found == wanted:
-        return
-    at = next((at for at, pair in enumerate(zip_longest(found, wanted)) if pair[0] != pair[1]), 0)
-    message = "this line differs from what was rendered; take the change back, or make it through the authority"
-    yield problem("edited_projection", message, lines.span(region.first + min(at, len(found) - 1)))

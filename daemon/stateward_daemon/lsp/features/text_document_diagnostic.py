@@ -6,8 +6,6 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from lsprotocol import types as lsp
 
-from stateward_daemon.lsp.diagnostics import diagnose
-
 if TYPE_CHECKING:
     from stateward_daemon.lsp.session import LspSession
 
@@ -20,5 +18,4 @@ def handle(session: LspSession, params: lsp.DocumentDiagnosticParams) -> Report:
     shown_id = session.shown_id(uri)
     if shown_id is not None and shown_id == params.previous_result_id:
         return lsp.RelatedUnchangedDocumentDiagnosticReport(result_id=shown_id)
-    items = diagnose(session.shown(uri), uri, session.client, session.rules(uri))
-    return lsp.RelatedFullDocumentDiagnosticReport(items, result_id=shown_id)
+    return lsp.RelatedFullDocumentDiagnosticReport(session.diagnostics(uri, session.shown(uri)), result_id=shown_id)

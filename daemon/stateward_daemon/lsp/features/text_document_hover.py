@@ -6,15 +6,12 @@ from typing import TYPE_CHECKING
 
 from lsprotocol import types as lsp
 
-from stateward_engine.goals.suppression import ruled
-
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     from stateward_daemon.lsp.session import LspSession
-    from stateward_engine.goals.document import GoalDocument
     from stateward_engine.goals.lines import Span
-    from stateward_engine.goals.suppression import Rules
+    from stateward_engine.goals.problems import Problem
     from stateward_engine.goals.todos import Todo
 
 
@@ -27,7 +24,7 @@ def handle(session: LspSession, params: lsp.HoverParams) -> lsp.Hover | None:
     todo = next((todo for todo in reading.goal.todos if _holds(todo.extent, offset)), None)
     paragraphs = [
         *([] if todo is None else [_describe(todo)]),
-        *_complaints(reading.goal, offset, session.rules(params.text_document.uri)),
+        *_complaints(session.problems(params.text_document.uri, reading), offset),
     ]
     if not paragraphs:
         return None
@@ -52,8 +49,8 @@ def _facts(todo: Todo) -> Iterator[tuple[str, object]]:
     yield "id", f"{todo.todo_id}{generated}"
 
 
-def _complaints(goal: GoalDocument, offset: int, rules: Rules) -> Iterator[str]:
-    for problem in ruled(goal.problems, rules):
+def _complaints(problems: Iterable[Problem], offset: int) -> Iterator[str]:
+    for problem in problems:
         if _holds(problem.span, offset):
             yield f"{problem.severity}: {problem.message} ({problem.code})"
 

@@ -6,8 +6,6 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from lsprotocol import types as lsp
 
-from stateward_daemon.lsp.diagnostics import diagnose
-
 if TYPE_CHECKING:
     from stateward_daemon.lsp.session import LspSession
 
@@ -30,5 +28,5 @@ def _report(session: LspSession, uri: str, known_id: str | None) -> Report | Non
         return None if known_id is None else lsp.WorkspaceFullDocumentDiagnosticReport(uri, [])
     if shown_id == known_id:
         return lsp.WorkspaceUnchangedDocumentDiagnosticReport(uri, shown_id, version)
-    items = diagnose(session.shown(uri), uri, session.client, session.rules(uri))
+    items = session.diagnostics(uri, session.shown(uri))
     return lsp.WorkspaceFullDocumentDiagnosticReport(uri, items, version, result_id=shown_id)

@@ -1,0 +1,75 @@
+"""Commands: what a person can do about the todos of a goal from the lines of its document."""
+
+from __future__ import annotations
+
+import secrets
+from typing import TYPE_CHECKING, Any, Final
+
+from lsprotocol import types as lsp
+
+from stateward_engine.goals.codes import CODES
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping
+
+    from stateward_daemon.lsp.reading import Reading
+    from stateward_engine.authority.goal import Goal
+    from stateward_engine.goals.todos import Todo
+
+CLAIM_TODO: Final = "stateward.claimTodo"
+COMPLETE_TODO: Final = "stateward.completeTodo"
+TAKE_TODO: Final = "stateward.takeTodo"
+SHOW_RECEIPT: Final = "stateward.showReceipt"
+PROJECT_MARKDOWN: Final = "stateward.projectMarkdown"
+COMMANDS: Final = (CLAIM_TODO, COMPLETE_TODO, TAKE_TODO, SHOW_RECEIPT, PROJECT_MARKDOWN)
+
+
+def known_rows(reading: Reading, goal: Goal | None) -> list[Todo]:
+    """Return the rows of a document that its goal knows by their ids, none of one that cannot be acted on."""
+    document = reading.goal
+    if goal is None:
+        return []
+    if goal.promoted:
+        return [todo for todo in document.todos if todo.todo_id in goal.records]
+    refused = any(CODES[found.code].refuses for found in document.problems)
+    return [] if refused else [todo for todo in document.todos if todo.id_line is not None]
+
+
+def commands_for(uri: str, todo: Todo, goal: Goal, operations: Mapping[str, str]) -> Iterator[lsp.Command]:
+    """Yield what can be done about a row.
+
+    Args:
+        uri: Of the document.
+        todo: The row.
+        goal: Its goal, which knows it.
+        operations: The operation that was accepted last, by todo id.
+    """
+    said = goal.records[todo.todo_id] if goal.promoted else {"status": todo.status, **todo.fields}
+    named = {"uri": uri, "todo_id": todo.todo_id}
+    if said["status"] == "open" and not todo.archived:
+        if todo.role == "agent" and not said.get("claimed_by"):
+            yield _command("Claim", CLAIM_TODO, named)
+        yield _command("Complete", COMPLETE_TODO, named)
+    if todo.todo_id in operations:
+        yield _command("Show receipt", SHOW_RECEIPT, named)
+
+
+def take(uri: str, reading: Reading, todo: Todo) -> lsp.Command:
+    """Return the command that takes a typed row as a todo; made again it is the same operation."""
+    line = reading.range(todo.span).start.line
+    named = {"uri": uri, "version": reading.version, "line": line, "operation_id": secrets.token_hex(16)}
+    return _command("Take this row as a todo", TAKE_TODO, named)
+
+
+def project(uri: str, title: str) -> lsp.Command:
+    """Return the command that shows the todos of a goal in its document as they are."""
+    return _command(title, PROJECT_MARKDOWN, {"uri": uri})
+
+
+def row_at(rows: Iterable[Todo], offset: int) -> Todo | None:
+    """Return the row that stands at an offset, or `None`."""
+    return next((todo for todo in rows if todo.extent[0] <= offset <= todo.extent[1]), None)
+
+
+def _command(title: str, name: str, named: Mapping[str, Any]) -> lsp.Command:
+    return lsp.Command(title, name, arguments=[dict(named)])
