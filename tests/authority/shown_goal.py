@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, Final, cast
 
 from stateward_daemon.host import Host
@@ -12,15 +13,18 @@ from stateward_daemon.steps import OnLane
 from stateward_engine.authority.decide import decide
 from stateward_engine.authority.display import Snapshot, take_snapshot
 from stateward_engine.authority.goal import display_of, identity_of
+from stateward_engine.errors import EngineError
 from stateward_engine.state.draft import Draft
 from stateward_engine.state.transition import Transition
 from stateward_engine.state.view import View
+from stateward_engine.store.group import Committed, Rejected
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from stateward_daemon.steps import Steps
     from stateward_engine.authority.commands import GoalCommand
+    from stateward_engine.store.group import Outcome
     from stateward_engine.store.store import Store
 
 GOAL: Final = "optics"
@@ -71,15 +75,19 @@ class Ledger:
         view: As of a store.
         commands: What was committed by `commit_now`.
         reads: How often the view was taken.
+        published: Told of each view that `submit` leads to.
     """
 
     provider = "embedded"
 
-    def __init__(self, path: Path, *records: dict[str, Any], promoted: bool = True) -> None:
+    def __init__(
+        self, path: Path, *records: dict[str, Any], promoted: bool = True, handoff_mode: str = "soft_claim"
+    ) -> None:
         self._view = View()
         self.commands: list[GoalCommand] = []
         self.reads = 0
-        authority = {"store_id": "s", "promoted": promoted, "handoff_mode": "soft_claim", "agents": [], "at": NOON}
+        self.published: Callable[[View], None] = lambda _: None
+        authority = {"store_id": "s", "promoted": promoted, "handoff_mode": handoff_mode, "agents": [], "at": NOON}
         planes = {"registration": {"path": str(path), "content": {}, "at": NOON}, "authority": authority}
         self.change(**planes, records={found["todo_id"]: found for found in records or (LENS, GRIND)})
 
@@ -94,7 +102,7 @@ class Ledger:
 
     def touch(self) -> None:
         """Move the revision, as an operation of a lease does."""
-        self.change(leases={"todo_grind": {"version": self._view.sequence}})
+        self.change(leases={"todo_grind": {"version": self._view.sequence, "status": "released"}})
 
     def finish(self, todo_id: str = "todo_grind") -> dict[str, Any]:
         """Complete a todo; return what the mutation is answered, as far as a delivery needs it."""
@@ -122,6 +130,21 @@ class Ledger:
         outcome = decide(self._view, command, NOON)
         if isinstance(outcome, Transition):
             self._apply(outcome)
+
+    def submit(self, command: GoalCommand, settled: Callable[[Outcome], None]) -> Any:
+        """Decide a command and settle it at once; tell `published` of the view."""
+        try:
+            outcome = decide(self._view, command, NOON)
+        except EngineError as error:
+            settled(Rejected(error))
+        else:
+            if isinstance(outcome, Transition):
+                self._apply(outcome)
+                settled(Committed(outcome, self._view.sequence, NOON))
+            else:
+                settled(outcome)
+        self.published(self._view)
+        return SimpleNamespace(cancel=lambda: False)
 
     def _apply(self, transition: Transition) -> None:
         draft = Draft(self._view)

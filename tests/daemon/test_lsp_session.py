@@ -49,8 +49,11 @@ class TestInitialize:
 
     async def test_nothing_is_announced_that_is_not_served(self, editor: Editor) -> None:
         assert sorted(editor.initialize(PULLS)) == [
+            "codeActionProvider",
+            "codeLensProvider",
             "diagnosticProvider",
             "documentSymbolProvider",
+            "executeCommandProvider",
             "experimental",
             "hoverProvider",
             "positionEncoding",
