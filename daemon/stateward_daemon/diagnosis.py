@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from stateward_engine.authority.display import Snapshot, take_snapshot
-from stateward_engine.authority.goal import display_of, goals_by_path
+from stateward_engine.authority.goal import display_of, goal_at
 from stateward_engine.authority.leases import is_live
 from stateward_engine.errors import EngineError, UnwantedOwner
 from stateward_engine.state.decide import revision_of
@@ -33,11 +33,6 @@ class Grounds(NamedTuple):
 
     goal: str
     state: str
-
-
-def goal_at(view: View, path: Path | None) -> Goal | None:
-    """Return the goal whose document is at a real path, `None` where there is none."""
-    return None if path is None else goals_by_path(view).get(str(path))
 
 
 def grounds_of(caller: Caller, view: View, goal: Goal | None) -> Grounds:
@@ -76,7 +71,7 @@ def problems_of(caller: Caller, document: GoalDocument, path: Path | None) -> li
 
 
 def _snapshot(view: View, path: Path | None) -> Snapshot | None:
-    goal = goal_at(view, path)
+    goal = None if path is None else goal_at(view, str(path))
     try:
         return None if goal is None else take_snapshot(view, goal.goal_id)
     except EngineError:

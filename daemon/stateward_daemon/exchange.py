@@ -53,7 +53,7 @@ class Exchange:
     @property
     def settled(self) -> bool:
         """Whether every request is answered."""
-        return not self._unanswered
+        return not self._unanswered and (self._lsp is None or self._lsp.settled)
 
     # -- messages in -------------------------------------------------------------------------------------------------
 

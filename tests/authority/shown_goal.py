@@ -15,7 +15,7 @@ from stateward_engine.authority.display import Snapshot, take_snapshot
 from stateward_engine.authority.goal import display_of, identity_of
 from stateward_engine.errors import EngineError
 from stateward_engine.state.draft import Draft
-from stateward_engine.state.transition import Transition
+from stateward_engine.state.transition import Repeat, Transition
 from stateward_engine.state.view import View
 from stateward_engine.store.group import Committed, Rejected
 
@@ -125,26 +125,25 @@ class Ledger:
     def delivered(self) -> Any:
         return self._view.scope(display_of(GOAL)).planes.get("delivered")
 
-    def commit_now(self, command: GoalCommand) -> None:
+    def commit_now(self, command: GoalCommand) -> Committed | Repeat:
         self.commands.append(command)
-        outcome = decide(self._view, command, NOON)
-        if isinstance(outcome, Transition):
-            self._apply(outcome)
+        return self._commit(command)
 
     def submit(self, command: GoalCommand, settled: Callable[[Outcome], None]) -> Any:
-        """Decide a command and settle it at once; tell `published` of the view."""
+        """Settle a command at once; tell `published` of the view."""
         try:
-            outcome = decide(self._view, command, NOON)
+            settled(self._commit(command))
         except EngineError as error:
             settled(Rejected(error))
-        else:
-            if isinstance(outcome, Transition):
-                self._apply(outcome)
-                settled(Committed(outcome, self._view.sequence, NOON))
-            else:
-                settled(outcome)
         self.published(self._view)
         return SimpleNamespace(cancel=lambda: False)
+
+    def _commit(self, command: GoalCommand) -> Committed | Repeat:
+        outcome = decide(self._view, command, NOON)
+        if isinstance(outcome, Repeat):
+            return outcome
+        self._apply(outcome)
+        return Committed(outcome, self._view.sequence, NOON)
 
     def _apply(self, transition: Transition) -> None:
         draft = Draft(self._view)

@@ -11,8 +11,10 @@ import pytest
 
 from authority.shown_goal import FIELD_CASES, GOAL, GRIND, LENS, Ledger, at_once
 from editor import PULLS, Editor, codes, save
+from stateward_daemon import diagnosis
 from stateward_daemon.delivering import deliver
 from stateward_daemon.lanes import Lanes
+from stateward_daemon.lsp import following
 from stateward_daemon.positions import Encoding, LineIndex
 
 if TYPE_CHECKING:
@@ -179,6 +181,37 @@ class TestProblems:
             deliver(editor.caller.host, GOAL)
             editor.open(path.as_uri(), on_disk(path))
             assert codes(await editor.next_push(path.as_uri())) == ["expired_lease"]
+
+    async def test_a_lease_that_runs_out_while_nothing_happens_is_told(
+        self, path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        """No call and no edit says so: the clock does."""
+        ledger = Ledger(path, LENS, {**GRIND, "claimed_by": "codex"}, handoff_mode="hard_lease")
+        async with Editor() as editor:
+            serve(editor, ledger)
+            introduce(editor)
+            lease = {"owner": "codex", "status": "active", "expires_at": "2126-12-01T12:00:01Z"}
+            ledger.change(leases={"todo_grind": lease})
+            deliver(editor.caller.host, GOAL)
+            clock = ["2126-12-01T12:00:00.900000Z"]
+            for module in (diagnosis, following):
+                monkeypatch.setattr(module, "utc_now", lambda: clock[0])
+            editor.open(path.as_uri(), on_disk(path))
+            first = await editor.next_push(path.as_uri())
+            clock[0] = "2126-12-01T12:00:01.000000Z"
+            second = await editor.next_push(path.as_uri())
+
+        assert (codes(first), codes(second)) == ([], ["expired_lease"])
+
+    async def test_a_hover_tells_of_the_lease(self, editor: Editor, ledger: Ledger, path: Path) -> None:
+        introduce(editor)
+        lease = {"owner": "codex", "status": "active", "acquired_at": "2026-12-01T12:00:00Z"}
+        ledger.change(leases={"todo_grind": {**lease, "expires_at": "2126-12-01T12:00:01Z"}})
+        editor.open(path.as_uri(), CLEAN)
+        at = {"line": line_of(CLEAN, "- [ ] [P1] Grind it."), "character": 3}
+        found = editor.result("textDocument/hover", textDocument={"uri": path.as_uri()}, position=at)
+
+        assert "- lease: codex has the lease since 2026-12-01T12:00:00Z, until " in found["contents"]["value"]
 
     async def test_a_reference_that_leads_nowhere_is_told_as_to_agents(self, editor: Editor, path: Path) -> None:
         introduce(editor)

@@ -15,19 +15,20 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from lsprotocol import types as lsp
 
 from stateward_daemon.delivering import settle_saved
-from stateward_daemon.diagnosis import Grounds, goal_at, grounds_of, problems_of
+from stateward_daemon.diagnosis import Grounds, grounds_of, problems_of
 from stateward_daemon.lsp.attach import attach
 from stateward_daemon.lsp.client import Client, read_client
 from stateward_daemon.lsp.diagnostics import diagnostic
 from stateward_daemon.lsp.dispatch import FEATURES
 from stateward_daemon.lsp.folders import Folders
+from stateward_daemon.lsp.following import Following
 from stateward_daemon.lsp.outbox import Outbox
 from stateward_daemon.lsp.reading import Reading, text_digest
 from stateward_daemon.lsp.uris import goal_path_of
 from stateward_daemon.lsp.wire import open_wire
 from stateward_daemon.performing import Performance
 from stateward_daemon.rules import rules_mark, rules_or_none
-from stateward_engine.authority.goal import goals_by_path
+from stateward_engine.authority.goal import goal_at
 from stateward_engine.errors import EngineError
 from stateward_engine.goals.suppression import ruled
 from stateward_protocol.errors import WireError, shortened
@@ -106,9 +107,7 @@ class LspSession:
         self._outbox = Outbox(channel)
         # Under which URIs the client shows diagnostics that were pushed, and would show them until they are taken back.
         self._marked: set[str] = set()
-        # What its diagnostics rest on beside the texts, by URI.
-        self._rest_on: dict[str, tuple[Path | None, Grounds]] = {}
-        host.subscriptions.follow(self._view_changed)
+        self._following = Following(caller, self._view_changed, self._show_if_open)
         self._wire = open_wire(channel, host.version, host.log)
         for method, feature in FEATURES.items():
             is_long = feature.is_long and partial(feature.is_long, self)
@@ -133,6 +132,11 @@ class LspSession:
         else:
             self._wire.receive(message)
 
+    @property
+    def settled(self) -> bool:
+        """Whether every command is answered."""
+        return self._wire.settled
+
     def file_changed(self, path: Path) -> None:
         """Take note that the file at `path` has other content now, or came or went."""
         on_disk = self.documents.digest(path)
@@ -150,7 +154,7 @@ class LspSession:
     def closed(self) -> None:
         """Let go of everything: the connection is gone."""
         self.phase = Phase.SHUT_DOWN
-        self.caller.host.subscriptions.unfollow(self._view_changed)
+        self._following.close()
         self._outbox.close()
         self.folders.close()
         for uri in list(self.buffers):
@@ -209,13 +213,14 @@ class LspSession:
 
     def goal(self, uri: str) -> Goal | None:
         """Return the goal of a document as it is now, `None` where it is that of none."""
-        return goal_at(self.caller.host.store.view, goal_path_of(uri))
+        path = goal_path_of(uri)
+        return None if path is None else goal_at(self.caller.host.store.view, str(path))
 
     def problems(self, uri: str, reading: Reading) -> list[Problem]:
         """Return the problems of a document that its project wants to see, with all that is known of them."""
         # Noted first: what changes meanwhile is seen as a change.
         grounds, path = self._grounds_of(uri), goal_path_of(uri)
-        self._rest_on[uri] = path, grounds if "$" in reading.goal.text else grounds._replace(state="")
+        self._following.note(uri, path, grounds if "$" in reading.goal.text else grounds._replace(state=""))
         found = problems_of(self.caller, reading.goal, path)
         return list(ruled(found, self.rules(uri)))
 
@@ -326,21 +331,13 @@ class LspSession:
         Performance(self.caller.host, steps, done, failed).begin()
 
     def _view_changed(self) -> None:
-        if self._rest_on:
-            self._outbox.put(_VIEW, self._follow_view)
+        self._outbox.put(_VIEW, self._following.look)
 
-    def _follow_view(self) -> None:
-        """Show anew what rests on something that has changed. A view that changed many times is looked at once."""
-        view = self.caller.host.store.view
-        goals = goals_by_path(view)
-        for uri, (path, grounds) in list(self._rest_on.items()):
-            now = grounds_of(self.caller, view, goals.get(str(path)))
-            now = now if grounds.state else now._replace(state="")
-            if not self.looks_after(uri):
-                del self._rest_on[uri]
-            elif grounds != now:
-                self._rest_on[uri] = path, now
-                self.show(uri)
+    def _show_if_open(self, uri: str) -> bool:
+        if not self.looks_after(uri):
+            return False
+        self.show(uri)
+        return True
 
     def _grounds_of(self, uri: str) -> Grounds:
         return grounds_of(self.caller, self.caller.host.store.view, self.goal(uri))

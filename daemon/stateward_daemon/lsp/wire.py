@@ -125,7 +125,8 @@ class Wire(LanguageServerProtocol):
         self._execute_handler(key, handler, partial(self._finish, key=key, identifier=identifier), args=(params,))
 
     def _take_steps(self, identifier: RequestId | None, perform: Callable[..., None]) -> None:
-        self._performing.add(identifier)
+        if identifier is not None:
+            self._performing.add(identifier)
 
         def done(result: Any) -> None:  # noqa: ANN401 - the answer of any handler
             self._performing.discard(identifier)
@@ -140,6 +141,11 @@ class Wire(LanguageServerProtocol):
             perform(done, failed)
         except WireError as error:
             failed(error)
+
+    @property
+    def settled(self) -> bool:
+        """Whether every request whose handler takes steps is answered."""
+        return not self._performing
 
     def settle(self, message: Mapping[str, Any]) -> None:
         """Take the client's answer to a request of ours; its result stays plain JSON."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, TypeAlias, cast
 
 from stateward_engine.authority.refusals import refused
@@ -155,6 +155,11 @@ def find_goal(basis: Basis, goal_id: str) -> Goal:
     return Goal(goal_id, stream)
 
 
+def goal_at(basis: Basis, path: str) -> Goal | None:
+    """Return the goal whose document is at a real path, `None` where no goal that can be trusted is."""
+    return next((goal for goal in _registered(basis) if goal.path == path), None)
+
+
 def goals_by_path(basis: Basis) -> dict[str, Goal]:
     """Return every registered goal whose stream can be trusted, by the real path of its document."""
     return {goal.path: goal for goal in all_goals(basis)}
@@ -162,9 +167,10 @@ def goals_by_path(basis: Basis) -> dict[str, Goal]:
 
 def all_goals(basis: Basis) -> list[Goal]:
     """Return every registered goal whose stream can be trusted, by id."""
-    found = [
-        Goal(identity.goal, stream)
-        for identity, stream in basis.scopes.items()
-        if identity.kind == "goal" and identity.goal is not None and "registration" in stream.planes
-    ]
-    return sorted(found, key=lambda goal: goal.goal_id)
+    return sorted(_registered(basis), key=lambda goal: goal.goal_id)
+
+
+def _registered(basis: Basis) -> Iterator[Goal]:
+    for identity, stream in basis.scopes.items():
+        if identity.kind == "goal" and identity.goal is not None and "registration" in stream.planes:
+            yield Goal(identity.goal, stream)

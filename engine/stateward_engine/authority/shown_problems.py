@@ -44,7 +44,7 @@ def shown_problems(document: GoalDocument, snapshot: Snapshot, now: str) -> Iter
     found = _display_problems(document, snapshot)
     if goal.needs_leases:
         found += lease_problems(document, _leases(goal, now))
-    yield from unsuppressed(document.lines, found)
+    yield from unsuppressed(found, document.layout.ignored(), document.layout.line_at)
 
 
 def typed_rows(document: GoalDocument, goal: Goal) -> list[Todo]:

@@ -29,9 +29,9 @@ def state_problems(
         mentions: Gives the spans of the paths that a text refers to, without the dollar sign.
         refusal: Tells why a path cannot be read, and `None` when it can.
     """
-    lines = document.lines
-    if "$" not in lines.text:
+    if "$" not in document.text:
         return
+    lines = document.lines
     hidden = set(document.hidden_lines)
     found = []
     for line in lines:

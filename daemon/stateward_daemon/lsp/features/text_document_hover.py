@@ -6,10 +6,14 @@ from typing import TYPE_CHECKING
 
 from lsprotocol import types as lsp
 
+from stateward_engine.authority.leases import told
+from stateward_engine.store.clock import utc_now
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from stateward_daemon.lsp.session import LspSession
+    from stateward_engine.authority.goal import Goal
     from stateward_engine.goals.lines import Span
     from stateward_engine.goals.problems import Problem
     from stateward_engine.goals.todos import Todo
@@ -17,14 +21,15 @@ if TYPE_CHECKING:
 
 def handle(session: LspSession, params: lsp.HoverParams) -> lsp.Hover | None:
     """Tell about the row at the position and about the problems there; `None` where there is neither."""
-    reading = session.reading(params.text_document.uri)
+    uri = params.text_document.uri
+    reading = session.reading(uri)
     if reading is None:
         return None
     offset = reading.offset(params.position)
     todo = next((todo for todo in reading.goal.todos if _holds(todo.extent, offset)), None)
     paragraphs = [
-        *([] if todo is None else [_describe(todo)]),
-        *_complaints(session.problems(params.text_document.uri, reading), offset),
+        *([] if todo is None else [_describe(todo, session.goal(uri))]),
+        *_complaints(session.problems(uri, reading), offset),
     ]
     if not paragraphs:
         return None
@@ -33,16 +38,18 @@ def handle(session: LspSession, params: lsp.HoverParams) -> lsp.Hover | None:
     return lsp.Hover(contents, None if todo is None else reading.range(todo.extent))
 
 
-def _describe(todo: Todo) -> str:
+def _describe(todo: Todo, goal: Goal | None) -> str:
     """Return the row's facts, a line each: a list in Markdown, and readable as it is."""
-    return "\n".join(f"- {name}: {value}" for name, value in _facts(todo))
+    return "\n".join(f"- {name}: {value}" for name, value in _facts(todo, goal))
 
 
-def _facts(todo: Todo) -> Iterator[tuple[str, object]]:
+def _facts(todo: Todo, goal: Goal | None) -> Iterator[tuple[str, object]]:
     yield "status", f"{todo.status}, archived" if todo.archived else todo.status
     if todo.priority is not None:
         yield "priority", todo.priority.label
     yield "claimed by", todo.fields.get("claimed_by") or "nobody"
+    if goal is not None and (lease := goal.leases.get(todo.todo_id)) is not None:
+        yield "lease", told(lease, goal.now(utc_now()))
     if "resume_when" in todo.fields:
         yield "resumes when", todo.fields["resume_when"]
     generated = " (generated; it changes when the row moves or its text does)" if todo.id_line is None else ""
