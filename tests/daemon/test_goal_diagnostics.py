@@ -75,6 +75,23 @@ def test_a_hidden_or_ignored_reference_is_not_told(client: stateward.Client) -> 
     assert found(client, text=hidden) == []
 
 
+def test_the_document_of_a_promoted_goal_is_compared_with_its_authority(client: stateward.Client, folder: Path) -> None:
+    """By its place; a text alone is that of no goal."""
+    document = folder / "ACTIVE_GOAL_STATE.md"
+    document.write_text(HEAD + SOUND)
+    client.goal_register("g1", str(document))
+    client.authority_shadow_bootstrap("g1")
+    client.authority_promote("g1")
+    assert found(client, path=str(document)) == []
+    typed = document.read_text().replace("- [ ] a", "- [ ] b")
+    document.write_text(typed)
+    items = found(client, path=str(document))
+
+    assert [item["code"] for item in items] == ["edited_projection"]
+    assert [typed.splitlines()[item["range"]["start"]["line"]] for item in items] == ["- [ ] b"]
+    assert "edited_projection" not in {item["code"] for item in found(client, text=typed)}
+
+
 def test_the_rules_of_the_project_hold(client: stateward.Client, folder: Path) -> None:
     (folder / "stateward.toml").write_text('[rules]\nimplicit_todo_ids = "off"\nnested_todo = "warning"\n')
     document = folder / "ACTIVE_GOAL_STATE.md"

@@ -5,6 +5,7 @@ editors.md section 1, goal-documents section 5; the editor parts of field cases 
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 import pytest
@@ -19,11 +20,11 @@ from stateward_daemon.positions import Encoding, LineIndex
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
-    from pathlib import Path
 
 TYPED: Final = (FIELD_CASES / "26-human-typed-inside-the-region/input.md").read_text("utf-8")
 CLEAN: Final = (FIELD_CASES / "38-dirty-buffer-and-a-render/disk.md").read_text("utf-8")
 NOTE: Final = "Anna says the 50 mm one, see photo."
+PAGE: Final = (Path(__file__).parent.parent.parent / "docs/editors.md").read_text("utf-8")
 ROW: Final = "- [ ] [P2] also clean the bench (typed by a human)"
 ACTIONS: Final = {
     "workspace": {
@@ -235,7 +236,11 @@ class TestCommands:
         announced = introduce(editor)
 
         names = ["claimTodo", "completeTodo", "takeTodo", "showReceipt", "projectMarkdown"]
-        assert announced["executeCommandProvider"]["commands"] == [f"stateward.{name}" for name in names]
+        commands = announced["executeCommandProvider"]["commands"]
+        assert commands == [f"stateward.{name}" for name in names]
+        assert all(f"| `{command}` |" in PAGE for command in commands)
+        kinds = announced["codeActionProvider"]["codeActionKinds"]
+        assert all(f"| `{kind}`" in PAGE for kind in kinds)
 
     async def test_a_claim_is_that_of_the_person(self, editor: Editor, ledger: Ledger, path: Path) -> None:
         introduce(editor)
@@ -316,6 +321,32 @@ class TestCommands:
         assert told(editor)[-1].startswith("claim-1 was accepted at ")
         assert result(editor, "showReceipt", goal_id=GOAL, operation_id="never")["status"] == "missing"
         assert told(editor)[-1] == "never was never accepted"
+
+    async def test_the_receipt_of_a_todo_is_that_of_what_happened_last(self, editor: Editor, path: Path) -> None:
+        introduce(editor)
+        result(editor, "claimTodo", uri=path.as_uri(), todo_id="todo_grind", operation_id="z")
+        result(editor, "completeTodo", uri=path.as_uri(), todo_id="todo_grind", operation_id="a", evidence="ground")
+
+        assert result(editor, "showReceipt", uri=path.as_uri(), todo_id="todo_grind")["operation_id"] == "a"
+
+    async def test_the_next_message_need_not_wait_for_a_command(self, editor: Editor, path: Path) -> None:
+        """DM-007: each request is answered once, and the connection ends behind the answer."""
+        introduce(editor)
+        waiting: list[Any] = []
+        editor.caller.host.lanes = Lanes(lambda *job: waiting.append(job))
+        argument = {"uri": path.as_uri(), "todo_id": "todo_lens", "decision_outcome": "approve"}
+        params = {"command": "stateward.completeTodo", "arguments": [argument]}
+        for _ in range(2):
+            editor.send(id="command", method="workspace/executeCommand", params=params)
+        assert lenses(editor, path.as_uri()) != []
+        [duplicate] = editor.answers("command")
+        assert duplicate["error"]["data"]["category"] == "invalid_message"
+        assert not editor.session.settled
+
+        while waiting:
+            at_once(*waiting.pop())
+        assert [answer["result"]["status"] for answer in editor.answers("command")[1:]] == ["done"]
+        assert editor.session.settled
 
     async def test_a_display_is_projected_or_it_is_said_why_not(self, editor: Editor, path: Path) -> None:
         introduce(editor)
@@ -417,7 +448,7 @@ class TestTypedRows:
         [action] = actions(editor, path.as_uri(), line_of(text, note), ["quickfix"])
         moved = after(text, action["edit"], encoding)
 
-        assert action["title"] == "Move the line below the end marker"
+        assert (action["title"], action["isPreferred"]) == ("Move the line below the end marker", False)
         assert [item["code"] for item in action["diagnostics"]] == ["foreign_content_in_marked_region"]
         assert moved == text.replace(f"{note}\n", "").replace("role=user end -->", f"role=user end -->\n\n{note}")
 
@@ -545,4 +576,6 @@ class TestLenses:
             deliver(editor.caller.host, GOAL)
             editor.open(path.as_uri(), on_disk(path))
 
-            assert lenses(editor, path.as_uri())[-1][1:] == ("Show receipt", "stateward.showReceipt")
+            titles = [title for _, title, _ in lenses(editor, path.as_uri())]
+
+        assert titles == ["1 open", "1 done", "Complete", "Show receipt"]

@@ -50,6 +50,10 @@ class Editor(LanguageClient):
         def said(params: lsp.LogMessageParams) -> None:
             self.said.append(params.message)
 
+        @self.feature(lsp.WINDOW_SHOW_MESSAGE)  # type: ignore[untyped-decorator]
+        def shown(params: lsp.ShowMessageParams) -> None:
+            self.said.append(params.message)
+
     async def start_unix(self, path: Path) -> None:
         """Connect to the daemon's socket without the bridge."""
         reader, self._writer = await asyncio.open_unix_connection(path)

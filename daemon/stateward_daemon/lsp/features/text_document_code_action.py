@@ -23,8 +23,8 @@ if TYPE_CHECKING:
     from stateward_engine.goals.problems import Problem
 
 FIX_ALL: Final = "source.fixAll.stateward"
-TODO: Final = "stateward.todo"
-KINDS: Final = (lsp.CodeActionKind.QuickFix, FIX_ALL, TODO)
+ON_TODO: Final = "stateward.todo"
+KINDS: Final = (lsp.CodeActionKind.QuickFix, FIX_ALL, ON_TODO)
 
 Actions: TypeAlias = list[lsp.CodeAction] | list[lsp.Command]
 
@@ -89,7 +89,7 @@ def _todo_actions(session: LspSession, uri: str, reading: Reading, span: Span) -
     operations = latest_operations(goal) if rows else {}
     for todo in rows:
         for command in commands.commands_for(uri, todo, goal, operations):
-            yield lsp.CodeAction(f"{command.title}: {todo.text}", TODO, command=command)
+            yield lsp.CodeAction(f"{command.title}: {todo.text}", ON_TODO, command=command)
 
 
 def _touch(one: Span, other: Span) -> bool:
