@@ -161,6 +161,18 @@ class TestProblems:
         await editor.until(lambda: editor.asked("workspace/diagnostic/refresh"))
         assert codes(pull(first["resultId"])) == ["stale_projection", "stale_projection"]
 
+    async def test_a_revision_that_somebody_wrote_is_no_newer_display(self, editor: Editor, path: Path) -> None:
+        """Neither its digest nor its revision is believed because it stands there."""
+        introduce(editor)
+        deliver(editor.caller.host, GOAL)
+        text = on_disk(path)
+        digest = text.partition("role=agent provider_revision=")[2].partition("records_sha256=")[2][:64]
+        editor.open(path.as_uri(), text.replace(digest, "0" * 64))
+        items = (await editor.next_push(path.as_uri()))["diagnostics"]
+
+        assert sorted(codes({"items": items})) == ["edited_projection", "stale_projection"]
+        assert len({item["range"]["start"]["line"] for item in items}) == 1
+
     async def test_leases_are_told_of_where_they_are_needed(self, path: Path) -> None:
         claimed = {**GRIND, "claimed_by": "codex"}
         for mode, wanted in (("soft_claim", []), ("hard_lease", ["claim_without_lease"])):

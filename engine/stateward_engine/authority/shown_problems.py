@@ -19,12 +19,15 @@ from stateward_engine.goals.render import sections_of
 from stateward_engine.goals.suppression import unsuppressed
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Mapping
 
     from stateward_engine.authority.display import Snapshot
     from stateward_engine.authority.goal import Goal
     from stateward_engine.goals.document import GoalDocument
+    from stateward_engine.goals.owned import Owned
     from stateward_engine.goals.problems import Problem
+    from stateward_engine.goals.regions import Role
+    from stateward_engine.goals.render import Section
     from stateward_engine.goals.todos import Todo
 
 
@@ -66,13 +69,18 @@ def _display_problems(document: GoalDocument, snapshot: Snapshot) -> list[Proble
     goal = snapshot.goal
     try:
         owned = look_for_regions(document.text)
-        sections = sections_of(owned, admit(goal.records.values(), goal.declarations), goal.provider_revision)
         edited = edited_in(owned, snapshot)
+        # Rendering all of a long goal takes long, and where nobody has edited a line, nobody has edited a digest.
+        sections = _sections(owned, goal) if edited else {}
     except EngineError:
         # Where its sections are, nobody can say; the problems of the document itself tell why.
         return []
     head = Head(goal.provider_revision, {role: section.records_sha256 for role, section in sections.items()})
     return list(display_problems(document, head, edited))
+
+
+def _sections(owned: Owned, goal: Goal) -> Mapping[Role, Section]:
+    return sections_of(owned, admit(goal.records.values(), goal.declarations), goal.provider_revision)
 
 
 def _leases(goal: Goal, now: str) -> dict[str, Lease]:

@@ -33,7 +33,8 @@ class Head(NamedTuple):
 
     Attributes:
         revision: Of its records.
-        digests: The `records_sha256` of each section, as it would be rendered now.
+        digests: The `records_sha256` of each section, as it would be rendered now; of those that somebody may have
+            changed, because in every other one it is what its revision says.
     """
 
     revision: str
@@ -61,7 +62,7 @@ def display_problems(document: GoalDocument, head: Head, edited: Iterable[int]) 
         if lineage is None:
             continue
         shown = lineage["revision"], lineage["digest"]
-        if shown != (head.revision, head.digests.get(region.role)):
+        if shown != (head.revision, head.digests.get(region.role, lineage["digest"])):
             message = (
                 f"this section shows revision {lineage['revision']}, and the head is {head.revision}; project it again"
                 if lineage["revision"] != head.revision

@@ -88,7 +88,8 @@ def _take(session: LspSession, goal: Goal, given: dict[str, Any]) -> Steps:
     """Add a typed row as a todo, then ask for it to be taken out of the text: in this order nobody loses it."""
     uri, version, line = (given.pop(name, None) for name in ("uri", "version", "line"))
     typed = yield OnLane(goal.goal_id, partial(_typed, session, goal, uri, version, line))
-    answer = yield from _mutate(session, goal, "todo_add", {"agent_id": None, **typed.members, **given})
+    # That the display is pending, because the row stands there, need not be told: the edit ends it.
+    answer = yield from _call(session, goal, "todo_add", {**typed.members, **given})
     if answer["status"] != "planned":
         _take_out(session, goal, typed)
     return answer
