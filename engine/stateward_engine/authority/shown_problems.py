@@ -7,11 +7,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from stateward_engine.authority.display import edited_in
+from stateward_engine.authority.display import edited_lines
 from stateward_engine.authority.leases import is_live, retained
 from stateward_engine.errors import EngineError
 from stateward_engine.goals.codes import CODES
-from stateward_engine.goals.owned import look_for_regions
+from stateward_engine.goals.owned import survey
 from stateward_engine.goals.promoted_problems import Head, Lease, display_problems, lease_problems
 from stateward_engine.goals.records import admit
 from stateward_engine.goals.regions import FOREIGN_CONTENT
@@ -68,10 +68,10 @@ def typed_rows(document: GoalDocument, goal: Goal) -> list[Todo]:
 def _display_problems(document: GoalDocument, snapshot: Snapshot) -> list[Problem]:
     goal = snapshot.goal
     try:
-        owned = look_for_regions(document.text)
-        edited = edited_in(owned, snapshot)
+        found = survey(document.text)
+        edited = edited_lines(found, snapshot)
         # Rendering all of a long goal takes long, and where nobody has edited a line, nobody has edited a digest.
-        sections = _sections(owned, goal) if edited else {}
+        sections = _sections(found.demand_regions(), goal) if edited else {}
     except EngineError:
         # Where its sections are, nobody can say; the problems of the document itself tell why.
         return []
