@@ -191,7 +191,7 @@ class Means:
         publish: Replaces a document.
         create: Makes one.
         confirm: The judgement of the authority.
-        note: Keeps what was delivered.
+        note: Keeps what is about to be put into a document, and what it replaces.
     """
 
     snapshot: Callable[[], Snapshot]
@@ -224,8 +224,6 @@ class Delivering:
         # The document that `_rendering` was made from.
         self._source: bytes
         self._rendering: Rendering
-        # What was found in the file when it was read back last.
-        self._shown: NoteDelivery | None = None
 
     def run(self, pinned: str | None = None) -> dict[str, Any]:
         """Deliver, and return the report.
@@ -238,7 +236,6 @@ class Delivering:
             delivery, action = d.advance(delivery, self._perform(delivery, action))
         if isinstance(action, d.Refuse):
             raise _moved_on(pinned, action.head)
-        self._note()
         if isinstance(action.result, Failure):
             return reports.failed(self._goal_id, action.result)
         return reports.settled(self._snapshot.goal, self._rendering, delivery, action.result)
@@ -324,6 +321,7 @@ class Delivering:
     def _publish(self, *, create: bool) -> bool:
         """Put the rendering in place; return whether the file held other bytes before."""
         if create:
+            self._note({})
             return self._means.create(self._path, self._rendering.markdown.encode()).status == "created"
         return self._means.publish(self._path, self._merged).status == "published"
 
@@ -332,6 +330,7 @@ class Delivering:
         if data != self._source:
             self._source, self._rendering = data, self._means.render(data, self._snapshot)
         self._demand_saved()
+        self._note(section_digests(decode_document(data)))
         return self._rendering.markdown.encode()
 
     def _read_back(self) -> None:
@@ -342,14 +341,13 @@ class Delivering:
             raise NotReplaceable(
                 "somebody changed the document again just after it was written", "todo_projection_target_unavailable"
             )
-        self._shown = NoteDelivery(self._goal_id, self._rendering.provider_revision, sections)
 
-    def _note(self) -> None:
-        """Keep which sections stand in the document, so that an edit of them is seen later."""
-        if self._shown is not None:
-            # Without it they are compared with what the retained revisions render.
-            with suppress(EngineError):
-                self._means.note(self._shown)
+    def _note(self, replaced: Mapping[str, str]) -> None:
+        """Keep what is about to stand in the document, so that it is known again whatever becomes of this process."""
+        shown = self._rendering.provider_revision, rendered_digests(self._rendering)
+        # Without it sections are compared with what the retained revisions render.
+        with suppress(EngineError):
+            self._means.note(NoteDelivery(self._goal_id, *shown, replaced))
 
 
 def _read(path: Path) -> bytes | None:

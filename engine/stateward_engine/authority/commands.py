@@ -55,17 +55,21 @@ class ConfigureGoal:
 
 @dataclass(frozen=True, slots=True)
 class NoteDelivery:
-    """Keep what was delivered to the document of a goal: it says which sections nobody has edited since.
+    """Keep what is about to be put into the document of a goal, and what it replaces.
+
+    Whatever becomes of the writing, the sections are as one of the two says until somebody edits them.
 
     Attributes:
         goal_id: The goal.
-        provider_revision: What was rendered.
-        sections: The digest of each section as it stands in the document, by role.
+        provider_revision: What is rendered.
+        sections: The digest of each section as it will stand in the document, by role.
+        replaced: The same of the sections that stand there now.
     """
 
     goal_id: str
     provider_revision: str
     sections: Mapping[str, str]
+    replaced: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

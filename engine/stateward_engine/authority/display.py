@@ -43,7 +43,8 @@ class Snapshot(NamedTuple):
 
     Attributes:
         goal: The goal, with all of its records.
-        delivered: By role, the digests of its section as it was delivered last and, as far as that is kept, before.
+        delivered: By role, the digests of its section as it was to be delivered last, as it stood then, and, as far as
+            that is kept, as it was delivered before.
     """
 
     goal: Goal
@@ -60,8 +61,9 @@ def take_snapshot(basis: Basis, goal_id: str) -> Snapshot:
     goal, display = find_goal(basis, goal_id), basis.scope(display_of(goal_id))
     delivered: dict[str, set[str]] = {}
     for planes in (display.planes, *(change.before for change in display.changes)):
-        for role, digest in cast("Mapping[str, str]", planes.get("sections", {})).items():
-            delivered.setdefault(role, set()).add(digest)
+        for plane in ("sections", "replaced"):
+            for role, digest in cast("Mapping[str, str]", planes.get(plane, {})).items():
+                delivered.setdefault(role, set()).add(digest)
     return Snapshot(goal, delivered)
 
 

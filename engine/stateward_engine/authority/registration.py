@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, cast
 
 from stateward_engine.authority.goal import Goal, all_goals, display_of, find_goal, identity_of
 from stateward_engine.authority.leases import is_live
@@ -11,11 +11,10 @@ from stateward_engine.authority.refusals import refused
 from stateward_engine.state.transition import Repeat, Transition
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
 
     from stateward_engine.authority.commands import ConfigureGoal, NoteDelivery, RegisterGoal
     from stateward_engine.authority.goal import HandoffMode, Members
-    from stateward_engine.json_value import Json
     from stateward_engine.state.view import Basis, Identity, Planes
 
 SOFT_CLAIM: Final = "soft_claim"
@@ -159,23 +158,19 @@ def demand_mode(goal: Goal, wanted: HandoffMode, now: str) -> None:
 
 
 def decide_note(basis: Basis, command: NoteDelivery) -> Transition | Repeat:
-    """Keep what was delivered. It is no operation of the goal, so it moves no revision."""
+    """Keep what is delivered. It is no operation of the goal, so it moves no revision."""
     goal = find_goal(basis, command.goal_id)
-    display = basis.scope(display_of(goal.goal_id)).planes
-    note: dict[str, Json] = {
+    display = cast("Mapping[str, Members]", basis.scope(display_of(goal.goal_id)).planes)
+    wanted: dict[str, Members] = {
         "delivered": {"provider_revision": command.provider_revision},
-        "sections": _replacing(display, command),
+        "sections": command.sections,
+        "replaced": command.replaced,
     }
-    if display.get("delivered") == note["delivered"] and display.get("sections") == command.sections:
+    note = {plane: change for plane, value in wanted.items() if (change := changes(display.get(plane, {}), value))}
+    if not note:
         return Repeat({})
     patches: dict[Identity, Planes] = {display_of(goal.goal_id): note}
     return Transition(None, None, {}, patches=patches, goal=goal.goal_id)
-
-
-def _replacing(display: Members, command: NoteDelivery) -> dict[str, str | None]:
-    """Return the patch that leaves the sections of the command alone."""
-    gone: Iterable[str] = display.get("sections", {}).keys() - command.sections.keys()
-    return {**dict.fromkeys(gone), **command.sections}
 
 
 def _changed(goal_id: str, planes: Members, answer: Members) -> Transition:

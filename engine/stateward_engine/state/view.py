@@ -29,7 +29,7 @@ PLANES: Final = ("intents", "strategy", "tactics", "artifacts", "response", "laz
 # What the streams of a goal hold, each by its own keys.
 GOAL_PLANES: Final = (
     *("registration", "authority", "records", "declarations", "leases", "receipts", "shadow"),
-    *("sections", "delivered", "refreshes"),
+    *("sections", "replaced", "delivered", "refreshes"),
 )
 # `response` is written by the runtime alone.
 PATCHABLE_PLANES: Final = frozenset(PLANES) - {"response"}
