@@ -306,7 +306,7 @@ def test_a_drain_answers_a_document_that_is_being_read(start: Callable[[], Daemo
 
 
 def test_a_drain_keeps_the_receipt_of_a_document_that_is_being_edited(start: Callable[[], Daemon]) -> None:
-    """DM-010, LX-094: what has begun takes all of its steps; the publication is no last one."""
+    """DM-010: what has begun takes all of its steps; the publication is no last one."""
     daemon = start()
     path = daemon.store.parent / "ACTIVE_GOAL_STATE.md"
     rows = "".join(f"- [ ] row {number}\n" for number in range(3_000))
