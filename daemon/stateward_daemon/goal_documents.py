@@ -6,7 +6,7 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from stateward_daemon.documents import read_file, resolved
+from stateward_daemon.documents import read_file
 from stateward_engine.errors import InvalidRequest
 from stateward_engine.store.publish_file import create_file
 
@@ -18,11 +18,11 @@ if TYPE_CHECKING:
     from stateward_engine.json_value import Json
 
 
-def document_path(path: str) -> Path:
+def document_path(host: Host, path: str) -> Path:
     """Return the real place of a document that a call names by an absolute path.
 
     Raises:
-        InvalidRequest: It is no absolute path.
+        InvalidRequest: It is no absolute path, or leads into the store.
     """
     if not os.path.isabs(path) or "\0" in path:  # noqa: PTH117 - a client's text, no path yet
         raise InvalidRequest(
@@ -31,7 +31,14 @@ def document_path(path: str) -> Path:
             got=path,
             example='{"path": "/home/ada/project/ACTIVE_GOAL_STATE.md"}',
         )
-    return resolved(Path(path))
+    place = Path(os.path.realpath(path))
+    if place.is_relative_to(os.path.realpath(host.store_path)):
+        raise InvalidRequest(
+            "$.params.path leads into the store, whose files are no documents; name one of a project",
+            path="$.params.path",
+            got=path,
+        )
+    return place
 
 
 def read_content(path: Path) -> dict[str, Json]:

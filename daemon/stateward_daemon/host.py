@@ -16,6 +16,7 @@ from stateward_daemon.lanes import Lanes
 from stateward_daemon.log import LOGGER_NAME
 from stateward_daemon.subscriptions import Subscriptions
 from stateward_daemon.unsaved import Unsaved
+from stateward_engine.authority.goal import find_goal
 from stateward_protocol import __version__
 from stateward_protocol.errors import WireError
 from stateward_protocol.methods import METHODS
@@ -96,6 +97,16 @@ class Caller:
                 wanted="active or passive",
             )
         return attachment.selection
+
+    def path_of(self, path: str | None, text: str | None, goal_id: str | None) -> str | None:
+        """Return the path that a call means: of a goal that is named alone, where its document is.
+
+        Raises:
+            Refused: `goal_not_registered`.
+        """
+        if path is None and text is None and goal_id is not None:
+            return find_goal(self.host.store.view, goal_id).path
+        return path
 
     def document(self, path: str | None, text: str | None) -> GoalDocument:
         """Return the goal document that a call names: `text` as an editor holds it unsaved, else the file at `path`.

@@ -12,6 +12,7 @@ from stateward_daemon.goal_documents import todos_now
 from stateward_daemon.steps import OnLane
 from stateward_engine.authority.commands import Operation, ReleaseLease
 from stateward_engine.authority.goal import find_goal
+from stateward_engine.errors import StoreUnavailable
 
 if TYPE_CHECKING:
     from stateward_daemon.host import Host
@@ -37,8 +38,21 @@ def perform(host: Host, command: TodoOperation) -> Steps:
 
 def _edit(host: Host, command: TodoOperation) -> Members | None:
     """Edit the document and keep the receipt, before another call of the same operation can look for it."""
+    if host.store.health != "ok":
+        # Nothing could be kept of it.
+        raise StoreUnavailable(f"the store takes no mutation ({host.store.health}); the document stays as it is")
     due = edit(host, command)
-    return host.store.commit_now(due).receipt if isinstance(due, Operation) else due
+    if not isinstance(due, Operation):
+        return due
+    try:
+        return host.store.commit_now(due).receipt
+    except StoreUnavailable as error:
+        raise StoreUnavailable(
+            f"the document was changed, and its receipt could not be kept: {error}; repeat the call with the same "
+            "operation_id once the store is well",
+            outcome="unknown",
+            operation_id=command.operation_id,
+        ) from error
 
 
 def decide_lease(host: Host, command: LeaseOperation) -> Steps:

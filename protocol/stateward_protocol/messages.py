@@ -316,7 +316,8 @@ class ImportStateParams(StrictParams, frozen=True):
 class DocumentParams(Params, frozen=True):
     """Which document: the file at the absolute `path`, or `text` as an editor holds it unsaved.
 
-    `goal_id` and `source_ref` are only repeated in the answer.
+    Without either it is that of the registered goal `goal_id`; beside one of them, `goal_id` is only repeated in the
+    answer, as `source_ref` is.
     """
 
     path: str | None = None

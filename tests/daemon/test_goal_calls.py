@@ -11,7 +11,8 @@ from msgspec import UNSET
 import stateward
 from stateward_daemon.editing import edit
 from stateward_engine.authority.goal import identity_of
-from stateward_engine.store.store import open_store
+from stateward_engine.errors import StoreUnavailable
+from stateward_engine.store.store import Store, open_store
 from stateward_protocol.methods import METHODS, Kind
 from stateward_protocol.notices import TodosChanged
 
@@ -58,7 +59,80 @@ def promote(client: Client, **options: Any) -> Any:
     return client.authority_promote("g1", operation_id="promote-1", **options)
 
 
+class TestPlaces:
+    """Which file is a document: a plain one of a project, by its real path."""
+
+    def test_a_link_is_registered_as_what_it_leads_to(self, client: Client, folder: Path, document: Path) -> None:
+        (folder / "link.md").symlink_to(document)
+
+        with pytest.raises(stateward.StatewardError) as caught:
+            client.goal_register("g2", str(folder / "link.md"))
+        assert (caught.value.data["reason_code"], caught.value.data["goal_id"]) == ("goal_registration_conflict", "g1")
+
+    def test_no_file_of_the_store_is_a_document(self, client: Client, folder: Path) -> None:
+        for call in (client.goal_register, lambda goal_id, path: client.goal_new(goal_id, path, "Weave")):
+            for name in ("FORMAT", "journal/000001.log", "new.md"):
+                with pytest.raises(stateward.StatewardError) as caught:
+                    call("g2", str(folder / "store" / name))
+                assert (caught.value.category, caught.value.data["path"]) == ("invalid_request", "$.params.path")
+
+    def test_a_goal_names_its_document(self, client: Client, document: Path) -> None:
+        """protocol.md section 3: `goal_id` or `path`."""
+        by_path = client.goal_projection(path=str(document), goal_id="g1")
+
+        assert client.goal_projection(goal_id="g1") == by_path
+        assert client.goal_diagnostics(goal_id="g1") == client.goal_diagnostics(path=str(document))
+
+    def test_a_document_that_cannot_be_read_is_no_current_display(self, client: Client, document: Path) -> None:
+        document.write_text(GOAL.replace("status: active\n---\n", "status: active\n"), encoding="utf-8")
+
+        display = client.goal_status("g1").display
+        assert (display["state"], display["reason_code"], display["lines"]) == (
+            "unsafe",
+            "unterminated_frontmatter",
+            [1],
+        )
+
+    def test_what_a_refusal_repeats_of_a_call_is_short(self, client: Client) -> None:
+        with pytest.raises(stateward.StatewardError) as caught:
+            client.todo_add("g1", "agent", "Ship", expected_provider_revision="x" * 100_000)
+        assert caught.value.data["got"] == "x" * 160
+
+
 class TestBeforePromotion:
+    def test_a_receipt_that_cannot_be_kept_is_no_refusal(
+        self, client: Client, document: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        """store.md section 3: the document is changed, so the outcome is unknown, and a repeat settles it."""
+
+        def fail(*_: object) -> None:
+            raise StoreUnavailable("the disk is full")
+
+        with monkeypatch.context() as broken:
+            broken.setattr(Store, "commit_now", fail)
+            with pytest.raises(stateward.StatewardError) as caught:
+                client.todo_add("g1", "agent", "Ship", operation_id="op-1")
+        assert (caught.value.data["outcome"], caught.value.data["operation_id"]) == ("unknown", "op-1")
+        assert "Ship" in document.read_text(encoding="utf-8")
+
+        again = client.todo_add("g1", "agent", "Ship", operation_id="op-1")
+        assert document.read_text(encoding="utf-8").count("Ship") == 1
+        assert client.todo_receipt("g1", "op-1").status == "found"
+        assert again.todo_id in document.read_text(encoding="utf-8")
+
+    def test_nothing_is_edited_while_nothing_can_be_kept(
+        self, client: Client, document: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        client.todo_add("g1", "agent", "Ship")
+        before = document.read_bytes()
+
+        with monkeypatch.context() as broken:
+            broken.setattr(Store, "health", "poisoned")
+            with pytest.raises(stateward.StatewardError) as caught:
+                client.todo_add("g1", "agent", "Sail")
+        assert (caught.value.category, caught.value.data["outcome"]) == ("store_unavailable", "refused")
+        assert document.read_bytes() == before
+
     def test_the_document_is_the_authority(self, client: Client, document: Path) -> None:
         """LX-052, LX-055: a mutation edits it, and what somebody types into it is so."""
         added = client.todo_add("g1", "agent", "Ship", operation_id="op-1")

@@ -11,9 +11,10 @@ import pytest
 from goals.rendering import REVISION, SECTIONS, record, rendered
 from literate import load_cases
 from stateward_engine.errors import InvalidRequest, RenderRejected, UnsafeDocument
+from stateward_engine.goals import owned as owned_module
 from stateward_engine.goals import render as render_module
 from stateward_engine.goals.digests import value_sha256
-from stateward_engine.goals.owned import Owned, read_owned
+from stateward_engine.goals.owned import Survey, read_owned, survey
 from stateward_engine.goals.records import admit
 from stateward_engine.goals.render import Rendering, prove, sections_of
 from stateward_engine.goals.source_decoder import UnreadableField, decode_todo
@@ -95,11 +96,13 @@ def test_source_and_rendering_are_read_once_each(monkeypatch: pytest.MonkeyPatch
     """LX-075: nothing is read again to prove that it came out right."""
     seen: list[str] = []
 
-    def read(text: str) -> Owned:
+    def look(text: str) -> Survey:
         seen.append(text)
-        return read_owned(text)
+        return survey(text)
 
-    monkeypatch.setattr(render_module, "read_owned", read)
+    # What reads a rendering back finds it in its own module.
+    for module in (render_module, owned_module):
+        monkeypatch.setattr(module, "survey", look)
 
     found = rendered(SECTIONS, [record()])
 

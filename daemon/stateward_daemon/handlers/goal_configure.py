@@ -22,6 +22,6 @@ def handle(caller: Caller, params: GoalConfigureParams) -> Steps:
     agents = None if params.agents is None else tuple(params.agents)
     path = content = None
     if params.path is not None:
-        path = str(document_path(params.path))
+        path = str(document_path(caller.host, params.path))
         content = yield OnLane(params.goal_id, partial(moved_content, goal, path))
     return (yield ConfigureGoal(params.goal_id, agents, params.handoff_mode, path, content))

@@ -23,7 +23,7 @@ def handle(caller: Caller, params: GoalNewParams) -> Steps:
     # Here, because no start should wait for what reads a document.
     from stateward_engine.goals.template import NEXT_ACTION, new_document  # noqa: PLC0415
 
-    path = document_path(params.path)
+    path = document_path(caller.host, params.path)
     demand_free(caller.host.store.view, params.goal_id, str(path))
     text = new_document(params.goal_id, params.objective, f"{utc_now()[:19]}Z", params.next_action or NEXT_ACTION)
     content = yield OnLane(params.goal_id, partial(create_document, path, text))

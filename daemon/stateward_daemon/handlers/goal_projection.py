@@ -14,5 +14,7 @@ if TYPE_CHECKING:
 def handle(caller: Caller, params: m.DocumentParams) -> dict[str, Any]:
     """Answer the same bytes for the same document, whoever asks."""
     return convert.projection(
-        caller.document(params.path, params.text), goal_id=params.goal_id, source_ref=params.source_ref
+        caller.document(caller.path_of(params.path, params.text, params.goal_id), params.text),
+        goal_id=params.goal_id,
+        source_ref=params.source_ref,
     )

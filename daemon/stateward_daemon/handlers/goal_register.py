@@ -16,9 +16,9 @@ if TYPE_CHECKING:
     from stateward_protocol.goal_messages import GoalRegisterParams
 
 
-def handle(_caller: Caller, params: GoalRegisterParams) -> Steps:
+def handle(caller: Caller, params: GoalRegisterParams) -> Steps:
     """Read what the document says, then register it with that."""
-    path = document_path(params.path)
+    path = document_path(caller.host, params.path)
     content = yield OnLane(params.goal_id, partial(read_content, path))
     agents = None if params.agents is None else tuple(params.agents)
     return (yield RegisterGoal(params.goal_id, str(path), content, agents, os.urandom(8).hex()))

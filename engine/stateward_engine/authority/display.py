@@ -15,6 +15,7 @@ from stateward_engine.authority.goal import Goal, display_of, find_goal
 from stateward_engine.errors import EngineError, UnsafeDocument
 from stateward_engine.goals.compact import compact
 from stateward_engine.goals.digests import text_sha256
+from stateward_engine.goals.document import read_bytes
 from stateward_engine.goals.lines import decode_document
 from stateward_engine.goals.owned import Owned, survey
 from stateward_engine.goals.promoted_problems import lineage_of
@@ -118,16 +119,16 @@ def state_of(data: bytes | None, snapshot: Snapshot) -> dict[str, object]:
     if data is None:
         return {"state": "missing"}
     try:
-        if not snapshot.goal.promoted:
-            decode_document(data)
-            return {"state": "current"}
-        return {"state": "behind" if render_display(data, snapshot).changed else "current"}
+        is_behind = snapshot.goal.promoted and render_display(data, snapshot).changed
+        if not snapshot.goal.promoted and (refusal := read_bytes(data).refusal):
+            raise refusal
     except NotReplaceable as edited:
         return {"state": "edited", "reason_code": edited.reason_code, "lines": edited.lines}
     except UnsafeDocument as unsafe:
         return {"state": "unsafe", "reason_code": unsafe.kind, "lines": [unsafe.line]}
     except EngineError as rejected:
         return {"state": "unsafe", "reason_code": rejected.facts.get("reason_code", rejected.category)}
+    return {"state": "behind" if is_behind else "current"}
 
 
 def recovery_document(goal_id: str) -> str:

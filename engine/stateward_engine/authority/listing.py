@@ -8,7 +8,7 @@ from stateward_engine.authority.readiness import Situation
 from stateward_engine.authority.refusals import refused
 from stateward_engine.goals.compact import clip
 from stateward_engine.goals.contract import SCHEMAS
-from stateward_engine.goals.digests import value_sha256
+from stateward_engine.goals.digests import values_sha256
 from stateward_engine.goals.records import ROLES
 from stateward_engine.goals.render import INDEX_WITHOUT_PLACE
 from stateward_engine.goals.todos import TEXT_CHARACTERS_MAX
@@ -88,7 +88,7 @@ def records_sha256(records: Iterable[Members]) -> str:
 
     Source: goal-documents 4.2, last sentence.
     """
-    return value_sha256([{**_NULLS[record["schema_version"]], **record} for record in in_render_order(records)])
+    return values_sha256({**_NULLS[record["schema_version"]], **record} for record in in_render_order(records))
 
 
 def summary_of(records: Iterable[Members]) -> dict[str, Any]:

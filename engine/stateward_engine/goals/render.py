@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from stateward_engine.errors import InvalidRequest, RenderRejected, UnsafeDocument
 from stateward_engine.goals.contract import WITHOUT_MARKDOWN
-from stateward_engine.goals.digests import text_sha256, value_sha256
+from stateward_engine.goals.digests import text_sha256, values_sha256
 from stateward_engine.goals.owned import Owned, Survey, read_owned, survey
 from stateward_engine.goals.parity import check_parity
 from stateward_engine.goals.passages import PROJECTION_MARKER, SECTION_START
@@ -168,7 +168,7 @@ def _rendering_order(record: Record) -> tuple[int, str]:
 
 
 def _section(role: Role, records: tuple[Record, ...], provider_revision: str) -> Section:
-    digest = value_sha256([record.stored for record in records])
+    digest = values_sha256(record.stored for record in records)
     lines = [
         SECTION_START + HEADINGS[role],
         marker(role, "begin"),
