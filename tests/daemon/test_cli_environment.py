@@ -101,6 +101,7 @@ def test_a_session_that_is_none_is_told_without_an_expression(capsys: Capture, f
         "stateward: expected string of letters, digits and . _ : - (at most 128), or null\n"
         "  path: $.params.session\n"
         "  wanted: string of letters, digits and . _ : - (at most 128), or null\n"
+        "  got: two words\n"
     )
 
 
