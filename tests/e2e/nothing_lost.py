@@ -200,7 +200,8 @@ class Crowd(Generic[SomeClient]):
         """Wait for so many more acknowledgements."""
         with self._counted:
             goal = self._acknowledged + more
-            assert self._counted.wait_for(lambda: self._acknowledged >= goal, PATIENCE_S), "the clients are stuck"
+            reached = self._counted.wait_for(lambda: self._acknowledged >= goal, PATIENCE_S)
+        assert reached, f"the clients are stuck: {self.refused}"
 
     def kill_and_restart(self) -> None:
         """SIGKILL the daemon and start another one."""
@@ -209,11 +210,16 @@ class Crowd(Generic[SomeClient]):
         self._daemon.start()
         self._up.set()
 
+    @property
+    def refused(self) -> list[str]:
+        """What any of them was refused for no good reason."""
+        return [refused for client in self.clients for refused in client.refused]
+
     def demand_ended(self) -> None:
         """Check that all of them have, and that nobody was refused anything."""
         for client in self.clients:
             assert not client.is_alive(), f"{client.name} hangs"
-        assert [refused for client in self.clients for refused in client.refused] == []
+        assert self.refused == []
 
 
 def history_of(crowd: Crowd[Register]) -> History:

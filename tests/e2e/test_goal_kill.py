@@ -24,8 +24,8 @@ if TYPE_CHECKING:
 
     from wire import Daemon, Wire
 
-# `make crash` asks for more of them.
-KILLS: Final = int(os.environ.get("STATEWARD_CRASH_KILLS", "3"))
+# `make crash` asks for more of them. Each takes as long as ten under clients that only change state.
+KILLS: Final = int(os.environ.get("STATEWARD_CRASH_KILLS", "30")) // 10
 AGENTS: Final = 8
 # Why an agent does not get a todo that another one has, or had and finished.
 LOST: Final = {"claim_owner_mismatch", "todo_not_open", "todo_lease_conflict"}

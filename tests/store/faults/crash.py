@@ -66,8 +66,9 @@ def sweeps() -> Iterator[tuple[str, Findings | str]]:
 
 
 def kills() -> bool:
-    """Kill a daemon under 32 clients, and tell whether all that was answered is there."""
-    command = [sys.executable, "-m", "pytest", "-q", "--no-header", str(TESTS / "e2e" / "test_kill.py")]
+    """Kill a daemon under 32 clients and under agents, and tell whether all that was answered is there."""
+    modules = [str(TESTS / "e2e" / name) for name in ("test_kill.py", "test_goal_kill.py")]
+    command = [sys.executable, "-m", "pytest", "-q", "--no-header", *modules]
     environment = {"STATEWARD_CRASH_KILLS": str(KILLS)}
     done = subprocess.run(["/usr/bin/env", *map("=".join, environment.items()), *command], check=False)
     return done.returncode == 0
@@ -87,7 +88,8 @@ def main() -> None:
             print(f"  {violation}")
         failed |= bool(found.violations)
     survived = kills()
-    print(f"SIGKILL under 32 clients: {KILLS} kills, {'nothing lost' if survived else 'violations, see above'}")
+    outcome = "nothing lost" if survived else "violations, see above"
+    print(f"SIGKILL under 32 clients, and under agents: {KILLS} kills, {outcome}")
     sys.exit(failed or not survived)
 
 
