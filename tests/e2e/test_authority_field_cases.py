@@ -489,7 +489,10 @@ class TestUnsavedBuffer:
         assert b"- [x] [P1] Grind it." in goal.content
         assert (self.TYPED in goal.content.decode()) == (end == "saved")
         assert goal.todos()["todo_grind"]["status"] == "done"
-        assert goal.revision == answer["provider_revision"] != revision
+        # Advanced exactly once.
+        assert goal.revision == answer["provider_revision"]
+        before, after = (int(each.rpartition(":")[2]) for each in (revision, goal.revision))
+        assert after == before + 1
         assert goal.call("todo_receipt", operation_id=answer["operation_id"])["status"] == "found"
 
     @staticmethod
