@@ -154,15 +154,35 @@ class TestTypedIntoTheRegion:
         assert goal.content == case_file("26")
         assert goal.todos()["todo_grind"]["status"] == "done"
 
-    def test_both_lines_are_shown_with_a_fix(self, goal: FieldGoal) -> None:
-        fixes = {
-            problem["range"]["start"]["line"]: problem["fix"]["title"]
-            for problem in goal.problems()
-            if "fix" in problem
-        }
+    def test_both_lines_are_shown_with_a_fix(self, goal: FieldGoal, daemon: Daemon) -> None:
+        document = {"uri": goal.path.as_uri()}
+        with daemon.connect() as editor:
+            capabilities = {
+                "workspace": {"applyEdit": True, "workspaceEdit": {"documentChanges": True}},
+                "textDocument": {
+                    "codeAction": {"codeActionLiteralSupport": {"codeActionKind": {"valueSet": ["quickfix"]}}}
+                },
+            }
+            editor.call("initialize", {"processId": None, "rootUri": None, "capabilities": capabilities})
+            editor.tell("initialized")
+            opened = {**document, "languageId": "markdown", "version": 1, "text": case_file("26").decode()}
+            editor.tell("textDocument/didOpen", textDocument=opened)
+            shown = editor.call("textDocument/diagnostic", {"textDocument": document})["items"]
+            offered = [
+                action["title"]
+                for line in (11, 18)
+                for action in editor.call(
+                    "textDocument/codeAction",
+                    {
+                        "textDocument": document,
+                        "range": {"start": {"line": line, "character": 0}, "end": {"line": line, "character": 1}},
+                        "context": {"diagnostics": [each for each in shown if each["range"]["start"]["line"] == line]},
+                    },
+                )
+            ]
 
-        assert fixes.keys() >= {11, 18}
-        assert fixes[11] == "move the line below the end marker"
+        assert {diagnostic["range"]["start"]["line"] for diagnostic in shown} >= {11, 18}
+        assert offered == ["Move the line below the end marker", "Take this row as a todo"]
 
     def test_moved_out_it_survives_the_next_render(self, goal: FieldGoal) -> None:
         goal.call("todo_complete", todo_id="todo_grind")
