@@ -69,7 +69,9 @@ def test_what_was_delivered_is_known_after_a_restart(
 
     with open_store(tmp_path / "store") as store:
         sections = section_digests(path.read_text("utf-8"))
-        assert take_snapshot(store.view, GOAL).delivered == {role: {digest} for role, digest in sections.items()}
+        delivered = take_snapshot(store.view, GOAL).delivered
+        assert delivered.keys() == sections.keys()
+        assert all(digest in delivered[role] for role, digest in sections.items())
         # More changes than are kept: only the note tells that nobody has edited the sections.
         for number in range(10):
             store.commit_now(ConfigureGoal(GOAL, (f"a{number}",)))
