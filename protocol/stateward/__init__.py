@@ -32,6 +32,10 @@ _PLACES: Final = {
 }
 
 
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})
+
+
 def __getattr__(name: str) -> Any:  # noqa: ANN401 - whatever the package has by that name
     if name not in _PLACES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

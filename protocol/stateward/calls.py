@@ -80,12 +80,13 @@ def naming_key(key: str, name: str = "idempotency_key") -> Iterator[None]:
 
 def identified(params: Mapping[str, Any]) -> dict[str, Any]:
     """Return the params of a mutation with an identity: the caller's, or a random one."""
-    return {**params, _IDENTITY: params.get(_IDENTITY) or new_idempotency_key()}
+    given = params.get(_IDENTITY)
+    return {**params, _IDENTITY: new_idempotency_key() if given is None else given}
 
 
 def with_identity(answer: T, params: Mapping[str, Any]) -> T:
     """Return an answer that says whether the caller himself chose the identity of the mutation."""
-    return msgspec.structs.replace(answer, operation_id_given=bool(params.get(_IDENTITY)))
+    return msgspec.structs.replace(answer, operation_id_given=params.get(_IDENTITY) is not None)
 
 
 def lease_params(

@@ -105,7 +105,7 @@ class Client(GoalCalls):
 
         A call without a key gets one, so that a lost answer can be asked for again.
         """
-        key = idempotency_key or calls.new_idempotency_key()
+        key = calls.new_idempotency_key() if idempotency_key is None else idempotency_key
         params = {"patch": patch, "idempotency_key": key, "if_revision": if_revision}
         with calls.naming_key(key):
             return self._perform("patch_state", m.PatchReceipt, params)

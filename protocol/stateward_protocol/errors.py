@@ -105,3 +105,7 @@ class WireError(Exception):
         facts = dict(data) if isinstance(data, dict) else {}
         category = facts.pop("category", "internal")
         return cls(category if isinstance(category, str) else "internal", str(error.get("message", "")), **facts)
+
+
+# Who reads a traceback, or looks for what to catch, finds the name that users import.
+WireError.__module__, WireError.__name__, WireError.__qualname__ = "stateward", "StatewardError", "StatewardError"

@@ -230,6 +230,7 @@ class TodoReceiptResult(Result, frozen=True):
 class ProjectMarkdownParams(StrictParams, frozen=True):
     """Which revision of a promoted goal to show in its document; without `execute` a preview that writes nothing.
 
+    A preview has `markdown`, the whole document as it would be.
     A revision that is given is pinned: it has to be the newest one, and no other is written in its place.
     """
 

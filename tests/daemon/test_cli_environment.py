@@ -13,7 +13,8 @@ import pytest
 
 import stateward
 from stateward_daemon.cli import main
-from stateward_daemon.cli.printing import print_refusal
+from stateward_daemon.cli.refusals import print_refusal
+from stateward_daemon.cli.verbs import VERBS
 from stateward_protocol.errors import WireError
 from stateward_protocol.methods import METHODS
 
@@ -73,7 +74,7 @@ EXAMPLES: list[tuple[str, Any, str | None]] = [
     ("patch", {"tactics": {"a": 1}}, """stateward patch '{"tactics": {"a": 1}}'"""),
     ("configure", {"history_limit": 7}, "stateward configure --history-limit 7"),
     ("where", "stateward daemon restart", "stateward daemon restart"),
-    ("start", "STATEWARD_SOCKET=/run/s.sock", "STATEWARD_SOCKET=/run/s.sock"),
+    ("daemon start", "STATEWARD_SOCKET=/run/s.sock", "STATEWARD_SOCKET=/run/s.sock"),
     # Params of `attach`, of another method, a value, and text: no verb can say them.
     *((verb, METHODS["attach"].example, None) for verb in ("read", "patch", "browse", "configure", "import", "status")),
     ("read", {"cwd": "/home/ada/project"}, None),
@@ -88,7 +89,7 @@ EXAMPLES: list[tuple[str, Any, str | None]] = [
 @pytest.mark.parametrize(("verb", "example", "command"), EXAMPLES)
 def test_an_example_is_a_command_or_left_out(capsys: Capture, verb: str, example: Any, command: str | None) -> None:
     text = example if isinstance(example, str) else json.dumps(example)
-    print_refusal(WireError("invalid_request", "no", example=text), verb, as_json=False)
+    print_refusal(WireError("invalid_request", "no", example=text), VERBS[verb], as_json=False)
 
     assert capsys.readouterr().err == "stateward: no\n" + (f"  example: {command}\n" if command else "")
 
@@ -98,10 +99,7 @@ def test_a_session_that_is_none_is_told_without_an_expression(capsys: Capture, f
 
     assert status == 1
     assert capsys.readouterr().err == (
-        "stateward: expected string of letters, digits and . _ : - (at most 128), or null\n"
-        "  path: $.params.session\n"
-        "  wanted: string of letters, digits and . _ : - (at most 128), or null\n"
-        "  got: two words\n"
+        "stateward: --session: expected string of letters, digits and . _ : - (at most 128)\n  got: 'two words'\n"
     )
 
 

@@ -117,13 +117,14 @@ ANSWERS: dict[str, dict[str, Any]] = {
     "authority_shadow_qualify": {
         "goal_id": "g1",
         "qualified": False,
-        "refusals": [{"reason_code": "nested_todo", "line": 12, "todo_id": None}],
+        "refusals": [{"reason_code": "nested_todo", "line": 12, "todo_id": "todo_one"}],
         "todo_count": 0,
         "source_sha256": "0" * 64,
         "schema_version": "loopx_authority_shadow_v0",
         "shadow_sha256": None,
         "shadow_state": None,
     },
+    "goal_diagnostics": {"items": []},
     "authority_promote": {
         **OPERATION,
         **SHADOW,
@@ -219,7 +220,7 @@ CALLS: list[tuple[str, str, dict[str, Any], str]] = [
             "agent_id": "ada",
             "lease": {"idempotency_key": "k1", "expected_version": 0},
         },
-        "todo_one is claimed by ada, with its lease until 2026-01-01T00:45:00Z",
+        "todo_one is claimed by ada, with its lease until 2026-01-01T00:45:00Z, version 1 under key k1",
     ),
     (
         "todo update --goal-id g1 --todo-id todo_one --priority P0 --clear note --clear reason --provider-revision r:1",
@@ -273,37 +274,37 @@ CALLS: list[tuple[str, str, dict[str, Any], str]] = [
         shlex.join(["lease", "acquire", *HELD, "--ttl-seconds", "60"]),
         "lease_acquire",
         {**SENT_HELD, "ttl_seconds": 60},
-        "todo_one is leased by ada, version 1, until 2026-01-01T00:45:00Z",
+        "todo_one is leased by ada, version 1 under key k1, until 2026-01-01T00:45:00Z",
     ),
     (
         shlex.join(["lease", "acquire", *ONE, "--agent-id", "ada", "--idempotency-key", "k1"]),
         "lease_acquire",
         {**SENT_HELD, "agent_id": "ada"},
-        "todo_one is leased by ada, version 1, until 2026-01-01T00:45:00Z",
+        "todo_one is leased by ada, version 1 under key k1, until 2026-01-01T00:45:00Z",
     ),
     (
         shlex.join(["lease", "renew", *HELD, *VERSION_1]),
         "lease_renew",
         {**SENT_HELD, "expected_version": 1},
-        "todo_one is leased by ada, version 1, until 2026-01-01T00:45:00Z",
+        "todo_one is leased by ada, version 1 under key k1, until 2026-01-01T00:45:00Z",
     ),
     (
         shlex.join(["lease", "transfer", *HELD, *VERSION_1, "--new-owner", "bo", "--new-idempotency-key", "k2"]),
         "lease_transfer",
         {**SENT_HELD, "expected_version": 1, "new_owner": "bo", "new_idempotency_key": "k2"},
-        "todo_one is leased by ada, version 1, until 2026-01-01T00:45:00Z",
+        "todo_one is leased by ada, version 1 under key k1, until 2026-01-01T00:45:00Z",
     ),
     (
         shlex.join(["lease", "release", *HELD, *VERSION_1]),
         "lease_release",
         {**SENT_HELD, "expected_version": 1},
-        "todo_one is leased by ada, version 1, until 2026-01-01T00:45:00Z",
+        "todo_one is leased by ada, version 1 under key k1, until 2026-01-01T00:45:00Z",
     ),
     (
         shlex.join(["lease", "inspect", *ONE]),
         "lease_inspect",
         {"goal_id": "g1", "todo_id": "todo_one"},
-        "todo_one is leased by ada, version 1, until 2026-01-01T00:45:00Z",
+        "todo_one was leased by ada, version 1 under key k1, until 2026-01-01T00:45:00Z",
     ),
     (
         "authority bootstrap --goal-id g1",
@@ -311,7 +312,12 @@ CALLS: list[tuple[str, str, dict[str, Any], str]] = [
         {"goal_id": "g1"},
         "the shadow has 2 todos; go on with: stateward authority qualify --goal-id g1",
     ),
-    ("authority qualify --goal-id g1", "authority_shadow_qualify", {"goal_id": "g1"}, "line 12: nested_todo"),
+    (
+        "authority qualify --goal-id g1",
+        "authority_shadow_qualify",
+        {"goal_id": "g1"},
+        "line 12: nested_todo (todo_one)",
+    ),
     (
         "authority promote --goal-id g1 --handoff-mode hard_lease",
         "authority_promote",
@@ -351,7 +357,7 @@ CALLS: list[tuple[str, str, dict[str, Any], str]] = [
     ("goal status --goal-id g1", "goal_status", {"goal_id": "g1"}, "authority  file_v0"),
 ]
 # The answers that are findings.
-FOUND = {"authority_shadow_qualify"}
+FOUND = {"authority_shadow_qualify", "todo_receipt"}
 
 
 def answer(message: Message) -> list[Message]:
@@ -419,7 +425,6 @@ class TestRefusals:
         assert printed.err.splitlines() == [
             "stateward: refused as refused",
             "  reason_code: todo_lease_conflict",
-            "  claimed_by: bo",
         ]
 
     @pytest.mark.parametrize(
@@ -475,11 +480,10 @@ class TestNotes:
 
         assert (printed.status, printed.json["ok"], printed.json["status"]) == (1, False, "pending")
 
-    def test_an_identity_of_our_own_is_named_for_what_it_is(self, run: Any, serve: Any) -> None:
+    def test_what_went_as_it_should_has_no_note(self, run: Any, serve: Any) -> None:
         serve(answer)
 
-        assert "--operation-id" in run("todo", "add", "--goal-id", "g1", "One").err
-        assert run("todo", "add", "--goal-id", "g1", "One", "--operation-id", "mine").err == ""
+        assert run("todo", "add", "--goal-id", "g1", "One").err == ""
 
     def test_the_goal_may_come_from_the_environment(
         self, run: Any, serve: Any, monkeypatch: pytest.MonkeyPatch

@@ -10,7 +10,8 @@ import os
 import sys
 from typing import TYPE_CHECKING
 
-from stateward_daemon.cli.printing import complain, note, print_refusal
+from stateward_daemon.cli.printing import complain, note
+from stateward_daemon.cli.refusals import print_refusal
 from stateward_daemon.cli.streams import OutputFault, prepare_streams, silence
 from stateward_daemon.cli.verbs import find_verb, is_group, overview
 from stateward_daemon.exits import (
@@ -84,12 +85,12 @@ def _run(arguments: list[str]) -> int:
     try:
         return verb.load()(options)
     except WireError as error:
-        print_refusal(error, verb.name, as_json=as_json, says_ok=verb.says_ok)
+        print_refusal(error, verb, options, as_json=as_json)
         if error.category == "unwanted_owner" and getattr(options, "session", "") is None:
             note("note: no session was named; name one with --session ID, or STATEWARD_SESSION")
         return exit_of(error)
     except UsageFault as fault:
         if not as_json:
             raise
-        print_refusal(WireError(fault.category, str(fault)), verb.name, as_json=True, says_ok=verb.says_ok)
+        print_refusal(WireError(fault.category, str(fault)), verb, options, as_json=True)
         return EXIT_USAGE

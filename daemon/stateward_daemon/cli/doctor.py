@@ -10,13 +10,14 @@ import os
 import shutil
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, Literal, NamedTuple
+from typing import TYPE_CHECKING, Final, Literal, NamedTuple, TypeAlias
 
 from stateward.location import log_path, read_announcement, socket_path, store_path
 from stateward.printable import printable
 from stateward.start import is_older, open_transport
+from stateward_daemon.cli.displays import display_of
 from stateward_daemon.cli.printing import counted, paint, show, show_json, whose
-from stateward_daemon.cli.reach import NOT_RUNNING
+from stateward_daemon.cli.reach import NOT_RUNNING, open_client
 from stateward_daemon.cli.store_verbs import checked
 from stateward_daemon.exits import EXIT_FINDINGS, EXIT_OK
 from stateward_protocol import __version__
@@ -33,6 +34,8 @@ _FREE_BYTES_MIN: Final = 64 * 2**20
 _WATCHES_MIN: Final = 8_192
 _COLORS: Final = {"ok": "note", "warning": "warning", "fault": "error"}
 
+Level: TypeAlias = Literal["ok", "warning", "fault"]
+
 
 class Finding(NamedTuple):
     """What was looked at, and how it is.
@@ -45,7 +48,7 @@ class Finding(NamedTuple):
     """
 
     name: str
-    level: Literal["ok", "warning", "fault"]
+    level: Level
     text: str
     remedy: str | None = None
 
@@ -69,6 +72,9 @@ def _findings(store: Path, options: Namespace) -> Iterator[Finding]:
     yield from _disk(store)
     yield _socket(store, options)
     yield from _daemon(store, options)
+    yield _settings()
+    if store.exists():
+        yield from _goals(options)
     yield _log(store)
     yield _watches()
 
@@ -120,6 +126,34 @@ def _daemon(store: Path, options: Namespace) -> Iterator[Finding]:
     for scope in status["damaged"]:
         owner = scope["kind"], scope["cwd"], scope["session"], scope["goal_id"]
         yield Finding("content", "fault", f"{whose(*owner)}: {scope['file']}: {scope['reason']}", _mending(*owner))
+
+
+def _settings() -> Finding:
+    """Read what a start would read here."""
+    from stateward_daemon.settings import Settings  # noqa: PLC0415 - only a start needs them otherwise
+
+    try:
+        Settings.from_environment()
+    except WireError as error:
+        return Finding("settings", "fault", error.message, "no daemon starts with it: mend or unset the variable")
+    return Finding("settings", "ok", "a daemon can start with them")
+
+
+def _goals(options: Namespace) -> Iterator[Finding]:
+    """Look at the document of each goal, with its daemon or without one."""
+    try:
+        with open_client(options, start="never") as client:
+            found = [client.goal_status(goal.goal_id) for goal in client.goal_list().goals]
+    except WireError as error:
+        yield Finding("goals", "warning", f"nobody could look at them: {error.message}", "mend what is above first")
+        return
+    displays = [(goal, display_of(goal)) for goal in found]
+    for goal, display in displays:
+        if not display.is_current:
+            level: Level = "fault" if display.is_lost else "warning"
+            yield Finding("goals", level, f"the document of {goal.goal_id} is {display.state}", display.remedy)
+    if all(display.is_current for _, display in displays):
+        yield Finding("goals", "ok", f"{counted(len(found), 'goal')}, each with its document as it should be")
 
 
 def _writer(health: dict[str, object]) -> Finding:

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 HANDOFF_MODES: Final = ("soft_claim", "hard_lease")
 ROLES: Final = ("user", "agent")
+STATUSES: Final = ("open", "blocked", "deferred", "done")
 
 
 class _Field(NamedTuple):
@@ -88,6 +89,11 @@ _VALIDATION: Final = (
     _Field("validation_label", "What the check is called."),
     _Field("validation_timeout_seconds", "How long the check may take.", "SECONDS", "count"),
 )
+# Without any of them an update asks for nothing.
+UPDATABLE: Final = (
+    *("text", "clear"),
+    *(field.name for field in (*_PLANNED, _NOTE, _EVIDENCE, _SUCCESSORS, *_UPDATED)),
+)
 # Of options that are repeated, the names for one of many.
 _SINGULAR: Final = {
     "required_write_scopes": "--required-write-scope",
@@ -139,7 +145,7 @@ def text_or_json(text: str) -> Any:  # noqa: ANN401 - any JSON value
 
 def add_goal_option(parser: VerbParser) -> None:
     """Add which goal is meant."""
-    default = os.environ.get("STATEWARD_GOAL") or None
+    default = parser.from_environment("goal_id", "STATEWARD_GOAL")
     parser.add_argument(
         "--goal-id",
         "--goal",
@@ -178,7 +184,9 @@ def add_lease_options(parser: VerbParser) -> None:
     parser.add_argument(
         "--expected-version", metavar="COUNT", type=count, help="The version of the lease; 0 is none yet."
     )
-    parser.add_argument("--ttl-seconds", metavar="SECONDS", type=count, help="How long a new lease lasts.")
+    parser.add_argument(
+        "--ttl-seconds", "--ttl", metavar="SECONDS", type=count, help="How long a new lease lasts.  [at first: 2700]"
+    )
 
 
 # -- goals -----------------------------------------------------------------------------------------------------------
@@ -186,8 +194,13 @@ def add_lease_options(parser: VerbParser) -> None:
 
 def add_goal_register(parser: VerbParser) -> None:
     """Add the document and who works on it."""
-    parser.add_argument("file", metavar="FILE")
+    parser.add_argument("path", metavar="FILE")
     add_agents(parser)
+
+
+def add_display_option(parser: VerbParser) -> None:
+    """Add whether to look at the documents."""
+    parser.add_argument("--display", action="store_true", help="Look at the documents, too: whether they are current.")
 
 
 def add_agents(parser: VerbParser) -> None:
@@ -233,7 +246,7 @@ def add_todo_list(parser: VerbParser) -> None:
         choices=(*ROLES, "archive"),
         help="Those of the user, of the agents, or of the archive.",
     )
-    parser.add_argument("--status", metavar="STATUS", help="Those of a status.")
+    parser.add_argument("--status", metavar="|".join(STATUSES), choices=STATUSES, help="Those of a status.")
     parser.add_argument("--agent-id", "--agent", metavar="AGENT", help="For whom they are listed.")
     parser.add_argument("--ready", action="store_true", default=None, help="Those that can be worked on now.")
     parser.add_argument("--limit", metavar="COUNT", type=count, help="At most so many.  [default: all]")
@@ -360,7 +373,7 @@ def owner_of(owner: str | None, agent_id: str | None, option: str) -> str:
     Raises:
         UsageFault: Neither is given.
     """
-    who = owner or agent_id
+    who = agent_id if owner is None else owner
     if who is None:
         raise UsageFault(f"who? name the agent with {option}, or with --agent-id")
     return who

@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
 
 from stateward_daemon.cli.printing import note, show, show_json
 from stateward_daemon.cli.reach import open_client
+from stateward_daemon.cli.shell_words import in_shell
 from stateward_daemon.exits import EXIT_FINDINGS, EXIT_OK
 from stateward_protocol.methods import METHODS, Kind
 
 if TYPE_CHECKING:
     from argparse import Namespace
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
+
+    from stateward_protocol.operation_messages import Lease
+
+# Enough to find the place.
+_LINES_SHOWN: Final = 5
 
 
 def call(options: Namespace, method: str, **named: Any) -> Any:  # noqa: ANN401 - the struct of the method's row
@@ -41,6 +47,11 @@ def lease_of(options: Namespace) -> dict[str, Any] | None:
     return {name: getattr(options, name) for name in names if getattr(options, name) is not None}
 
 
+def held(lease: Lease) -> str:
+    """Return until when a lease is held and what proves it, as words."""
+    return f"with its lease until {lease.expires_at}, version {lease.version} under key {lease.idempotency_key}"
+
+
 def answered(options: Namespace, answer: Any, lines: Iterable[str], *, ok: bool = True) -> int:  # noqa: ANN401 - as above
     """Print an answer, as JSON with whether it is `ok` or for people, and return the exit status."""
     if options.json:
@@ -56,15 +67,30 @@ def done(options: Namespace, answer: Any, said: str) -> int:  # noqa: ANN401 - t
     word = {"no_change": "no change: ", "planned": "would be: ", "replayed": "as before: "}.get(answer.status, "")
     status = answered(options, answer, [f"{word}{said}", f"  revision {answer.provider_revision}"])
     if not options.json:
-        if answer.status != "planned" and not answer.operation_id_given:
-            note("note: asked for again, this is another operation; name it with --operation-id to make it one")
-        if answer.projection_delivery == "pending":
-            note(f"note: {undelivered(answer.projection_outbox)}")
+        for told in delivery_notes(answer.projection_outbox):
+            note(f"note: {told}")
     return status
 
 
-def undelivered(outbox: Any) -> str:  # noqa: ANN401 - the object of a delivery
-    """Return why a document does not show what was committed, and what to do."""
-    reason = outbox.get("reason_code", "it was not confirmed") if isinstance(outbox, dict) else "it was not confirmed"
-    advice = outbox.get("recommended_action") if isinstance(outbox, dict) else None
-    return f"committed, and the document does not show it yet ({reason})" + (f"; {advice}" if advice else "")
+def delivery_notes(outbox: Any) -> Iterator[str]:  # noqa: ANN401 - the report of a delivery, where there is one
+    """Yield what is to be known of a delivery beside that it was made: why it was not, and what is lost."""
+    if not isinstance(outbox, dict):
+        return
+    if outbox.get("status") == "pending":
+        reason = ", ".join([outbox.get("reason_code", "it was not confirmed"), *places(outbox.get("lines"))])
+        advice = outbox.get("recommended_action")
+        told = f"committed, and the document does not show it yet ({reason})"
+        yield f"{told}; {in_shell(advice)}" if advice else told
+    if outbox.get("recovery_scope"):
+        yield (
+            "the document was gone and is made again, with its todo sections alone; "
+            "restore the rest from a copy, or write it anew"
+        )
+
+
+def places(lines: Any) -> Iterator[str]:  # noqa: ANN401 - numbers of lines from 1, where they are known
+    """Yield where to look, nothing where nobody knows."""
+    if lines:
+        shown = ", ".join(map(str, lines[:_LINES_SHOWN]))
+        left = f" and {len(lines) - _LINES_SHOWN} more" if len(lines) > _LINES_SHOWN else ""
+        yield f"line{'' if len(lines) == 1 else 's'} {shown}{left}"

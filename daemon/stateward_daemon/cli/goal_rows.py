@@ -13,6 +13,7 @@ from stateward_daemon.cli.arguments import (
 )
 from stateward_daemon.cli.goal_arguments import (
     add_agents,
+    add_display_option,
     add_goal_option,
     add_goal_register,
     add_handoff_mode,
@@ -75,7 +76,7 @@ ROWS: Final = (
         "goal_store_verbs:list_goals",
         "List the registered goals.",
         "stateward goal list",
-        (add_reach_options,),
+        (add_display_option, add_reach_options),
         says_ok=True,
     ),
     Verb(

@@ -5,8 +5,12 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
+import msgspec
+
+from stateward_daemon.cli.displays import display_of
 from stateward_daemon.cli.goal_calls import answered, call
 from stateward_daemon.cli.printing import counted
+from stateward_daemon.cli.reach import open_client
 
 if TYPE_CHECKING:
     from argparse import Namespace
@@ -16,7 +20,7 @@ if TYPE_CHECKING:
 
 def register(options: Namespace) -> int:
     """Register a document."""
-    answer = call(options, "goal_register", path=os.path.abspath(options.file))  # noqa: PTH100 - sent as text
+    answer = call(options, "goal_register", path=os.path.abspath(options.path))  # noqa: PTH100 - sent as text
     return registered(options, answer)
 
 
@@ -35,24 +39,31 @@ def configure(options: Namespace) -> int:
 
 def list_goals(options: Namespace) -> int:
     """Print the registered goals."""
-    answer = call(options, "goal_list")
+    with open_client(options) as client:
+        answer = client.goal_list()
+        found = {goal.goal_id: client.goal_status(goal.goal_id) for goal in answer.goals if options.display}
     lines = [
         f"{goal.goal_id}  {'ledger' if goal.promoted else 'document'}  {goal.handoff_mode}  {goal.path}"
+        + (f"  {display_of(found[goal.goal_id]).state}" if goal.goal_id in found else "")
         for goal in answer.goals
     ]
-    return answered(options, answer, [*lines, counted(len(answer.goals), "goal")])
+    told = [
+        {**msgspec.to_builtins(goal), **({"display": found[goal.goal_id].display} if found else {})}
+        for goal in answer.goals
+    ]
+    return answered(options, {"goals": told}, [*lines, counted(len(answer.goals), "goal")])
 
 
 def status(options: Namespace) -> int:
     """Print where a goal stands."""
     answer = call(options, "goal_status")
-    display = answer.display
-    reason = f" ({display['reason_code']})" if display.get("reason_code") else ""
+    display = display_of(answer)
     lines = [
         f"authority  {answer.source_authority}",
         f"revision   {answer.provider_revision}",
         f"handoff    {answer.handoff_mode}",
         f"agents     {', '.join(answer.agents) or 'everybody'}",
-        f"display    {display['state']}{reason}",
+        f"display    {display.state}",
+        *([f"           {display.remedy}"] if display.remedy else []),
     ]
     return answered(options, answer, lines)

@@ -36,8 +36,8 @@ def release(options: Namespace) -> int:
 def inspect(options: Namespace) -> int:
     """Print who holds a lease and whether it is in force."""
     answer = call(options, "lease_inspect")
-    lines = ["there is no lease"] if answer.lease is None else [_words(answer.lease)]
-    if answer.lease is not None and not answer.active:
+    lines = ["there is no lease"] if answer.lease is None else [_words(answer.lease, "is" if answer.active else "was")]
+    if answer.lease is not None and not answer.active and answer.lease.status != "released":
         since = f" since {answer.since}" if answer.since else ""
         lines.append(f"it is not in force{since}: {answer.reason}")
     return answered(options, answer, lines)
@@ -48,6 +48,8 @@ def _change(options: Namespace, method: str) -> int:
     return done(options, answer, "there is no lease" if answer.lease is None else _words(answer.lease))
 
 
-def _words(lease: Lease) -> str:
-    until = f"released at {lease.released_at}" if lease.status == "released" else f"until {lease.expires_at}"
-    return f"{lease.todo_id} is leased by {lease.owner}, version {lease.version}, {until}"
+def _words(lease: Lease, verb: str = "is") -> str:
+    if lease.status == "released":
+        return f"{lease.todo_id} was leased by {lease.owner}, released at {lease.released_at}"
+    key = f"version {lease.version} under key {lease.idempotency_key}"
+    return f"{lease.todo_id} {verb} leased by {lease.owner}, {key}, until {lease.expires_at}"

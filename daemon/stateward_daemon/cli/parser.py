@@ -40,13 +40,29 @@ class VerbParser(argparse.ArgumentParser):
         """
         super().__init__(prog=f"stateward {name}", description=summary, allow_abbrev=False, add_help=False)
         self._example = example
+        # By param, the variable of the environment that stands for an option which is not given.
+        self.variables: dict[str, str] = {}
         # For the verbs that have no such option.
         self.set_defaults(json=False, format="text", embedded=False, cwd=None, session=None, wanted=None)
         self.add_argument("--help", action="help", help="Show this text.")
 
     def error(self, message: str) -> NoReturn:
         """Refuse the command line."""
-        raise UsageFault(f"{message}; see {self.prog} --help")
+        spelled = self.spelled()
+        missing = [
+            name for param, name in self.variables.items() if "required" in message and spelled[param] in message
+        ]
+        also = f", or set {', '.join(missing)}" if missing else ""
+        raise UsageFault(f"{message}{also}; see {self.prog} --help")
+
+    def from_environment(self, param: str, variable: str) -> str | None:
+        """Return what a variable says of a param, `None` where it says nothing."""
+        self.variables[param] = variable
+        return os.environ.get(variable) or None
+
+    def spelled(self) -> dict[str, str]:
+        """Return by param the option that gives it, or the word that stands for it."""
+        return {action.dest: (*action.option_strings, str(action.metavar))[0] for action in self._actions}
 
     def format_usage(self) -> str:
         """Return the line that tells how the verb is called."""
@@ -145,7 +161,7 @@ def add_owner_options(parser: VerbParser) -> None:
     parser.add_argument(
         "--session",
         metavar="ID",
-        default=os.environ.get("STATEWARD_SESSION") or None,
+        default=parser.from_environment("session", "STATEWARD_SESSION"),
         help="The session.  [default: STATEWARD_SESSION, else none]",
     )
 

@@ -20,6 +20,22 @@ VERBS: Final[dict[str, Verb]] = {
     for verb in (*state_rows.ROWS, *store_rows.ROWS, *goal_rows.ROWS, *todo_rows.ROWS, *daemon_rows.ROWS)
 }
 
+# Words that others use for what a verb does; the nearest word would be another one.
+_MEANT: Final = {
+    "todo done": ["todo complete"],
+    "todo finish": ["todo complete"],
+    "todo close": ["todo complete"],
+    "todo remove": ["todo archive-completed", "todo update"],
+    "todo delete": ["todo archive-completed", "todo update"],
+    "todo release": ["lease release"],
+    "todo start": ["todo claim"],
+    "todo take": ["todo claim"],
+    "todo show": ["todo list"],
+    # Nobody has such a verb.
+    "goal remove": [],
+    "goal delete": [],
+}
+
 
 def is_group(word: str) -> bool:
     """Whether verbs of two words begin with `word`."""
@@ -37,12 +53,20 @@ def find_verb(arguments: list[str]) -> tuple[Verb, list[str]]:
         return found, arguments[len(found.name.split()) :]
     if arguments[0].startswith("-"):
         raise UsageFault(f"options come after the verb, as in: {_with_options_behind(arguments)}")
+    typed = " ".join(argument for argument in arguments[:2] if not argument.startswith("-"))
+    group = f"{arguments[0]} " if is_group(arguments[0]) else ""
+    near = _MEANT[typed] if typed in _MEANT else _nearest(typed, group)
+    meant = " or ".join(f"stateward {name}" for name in near)
+    hint = f"did you mean {meant}?" if near else f"see stateward {group}--help"
+    raise UsageFault(f"there is no verb {typed}; {hint}")
+
+
+def _nearest(typed: str, group: str) -> list[str]:
+    """Return the verb whose name is nearest; in a group its second word decides."""
     import difflib  # noqa: PLC0415 - only a mistake needs it
 
-    typed = " ".join(argument for argument in arguments[:2] if not argument.startswith("-"))
-    near = difflib.get_close_matches(typed, VERBS, n=1) or [name for name in VERBS if name.startswith(f"{typed} ")]
-    hint = f"did you mean stateward {near[0]}?" if near else "see stateward --help"
-    raise UsageFault(f"there is no verb {typed}; {hint}")
+    names = [name.removeprefix(group) for name in VERBS if name.startswith(group)]
+    return [f"{group}{name}" for name in difflib.get_close_matches(typed.removeprefix(group), names, n=1)]
 
 
 def _verb_at(arguments: list[str], at: int) -> Verb | None:

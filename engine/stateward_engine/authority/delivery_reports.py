@@ -24,8 +24,9 @@ _AGAIN: Final = "What was committed stands: do not repeat it. Deliver it with pr
 
 
 def planned(goal: Goal, rendering: Rendering, *, recovered: bool) -> dict[str, Any]:
-    """Return what a delivery would do, which nobody has confirmed."""
-    return {**_rendered(goal, rendering, recovered=recovered), "status": "planned", "executed": False}
+    """Return what a delivery would do, which nobody has confirmed, with the document that it would write."""
+    report = _rendered(goal, rendering, recovered=recovered)
+    return {**report, "status": "planned", "executed": False, "markdown": rendering.markdown}
 
 
 def settled(goal: Goal, rendering: Rendering, delivery: Delivery, confirmation: Confirmation) -> dict[str, Any]:

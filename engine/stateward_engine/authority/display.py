@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 EDITED: Final = (
     "somebody wrote into a todo section; move notes below its end marker, make changes of todos through the authority, "
-    "and take back the rest"
+    "and take back the rest, or delete the whole section: it comes back as it should be"
 )
 # Enough to find the place; whoever rewrote a section knows that.
 LINES_MAX: Final = 100
