@@ -178,16 +178,16 @@ class TestGoals:
         self, told: Callable[..., Printed], folder: Path
     ) -> None:
         document = folder / "ACTIVE_GOAL_STATE.md"
-        row = "- [ ] One\n  <!-- loopx:todo todo_id=todo_one statu=open -->\n"
+        row = "- [ ] One\n  <!-- loopx:todo todo_id=todo_one notes=x -->\n"
         document.write_text(document.read_text().replace("## Agent Todo\n", f"## Agent Todo\n\n{row}", 1))
         printed = told("authority", "qualify")
         line = 1 + document.read_text().split("\n").index(row.split("\n")[1])
 
         assert printed.status == 1
         where, remedy, missing = printed.out.splitlines()
-        assert where == f"line {line}: unknown_metadata_key (todo_one, statu)"
+        assert where == f"line {line}: unknown_metadata_key (todo_one, notes)"
         assert remedy.startswith("  ")
-        assert "status" in remedy
+        assert "did you mean note?" in remedy
         assert missing.startswith("authority_shadow_missing: ")
 
     def test_a_shadow_that_is_missing_is_no_fault_of_the_document(self, told: Callable[..., Printed]) -> None:

@@ -9,6 +9,7 @@ import json
 import re
 import subprocess
 import sys
+import traceback
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
@@ -538,3 +539,11 @@ def test_a_client_opens_nothing_before_its_first_call(folder: Path) -> None:
     with pytest.raises(StatewardError):
         client.ping()
     client.close()
+
+
+def test_users_find_what_they_import_under_its_name() -> None:
+    """In `dir()` and in a traceback."""
+    assert set(stateward.__all__) <= set(dir(stateward))
+    error = stateward.StatewardError("refused", "no")
+
+    assert traceback.format_exception_only(error) == ["stateward.StatewardError: no\n"]
