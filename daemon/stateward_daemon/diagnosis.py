@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
-from stateward_engine.authority.display import Snapshot, take_snapshot
-from stateward_engine.authority.goal import display_of, goal_at
-from stateward_engine.authority.leases import is_live
+from stateward_engine.authority.goal import goal_at
 from stateward_engine.errors import EngineError, UnwantedOwner
-from stateward_engine.state.decide import revision_of
 from stateward_engine.state.read import ReadRequest, read
 from stateward_engine.state.references import mention_spans
 from stateward_engine.store.clock import utc_now
@@ -17,32 +14,10 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from stateward_daemon.host import Caller
-    from stateward_engine.authority.goal import Goal
+    from stateward_engine.authority.display import Snapshot
     from stateward_engine.goals.document import GoalDocument
     from stateward_engine.goals.problems import Problem
     from stateward_engine.state.view import View
-
-
-class Grounds(NamedTuple):
-    """What the problems of a document rest on beside its text: as long as these are the same, so are the problems.
-
-    Attributes:
-        goal: Names what its goal and the display of that have come to; empty where there is no goal.
-        state: Names what the caller's state has come to; empty where it is not looked at.
-    """
-
-    goal: str
-    state: str
-
-
-def grounds_of(caller: Caller, view: View, goal: Goal | None) -> Grounds:
-    """Return what the problems of a document rest on, which is that of `goal`."""
-    state = "" if caller.bound().mode == "off" else revision_of(view, caller.bound().selection)
-    if goal is None:
-        return Grounds("", state)
-    now = goal.now(utc_now())
-    live = sum(is_live(lease, now) for lease in goal.leases.values())
-    return Grounds(f"{goal.provider_revision}/{view.scope(display_of(goal.goal_id)).revision}/{live}", state)
 
 
 def problems_of(caller: Caller, document: GoalDocument, path: Path | None) -> list[Problem]:
@@ -53,18 +28,18 @@ def problems_of(caller: Caller, document: GoalDocument, path: Path | None) -> li
         document: What the text says.
         path: The real path of the document, or `None` for a text that is in no file.
     """
-    # Here, because no start should wait for what reads a document.
-    from stateward_engine.authority.shown_problems import shown_problems  # noqa: PLC0415
+    # Here, because no start should wait for what reads a document, and nobody for what only some documents need.
     from stateward_engine.goals.problems import in_order  # noqa: PLC0415
     from stateward_engine.goals.state_problems import state_problems  # noqa: PLC0415
 
     view = caller.host.store.view
     snapshot = _snapshot(view, path)
-    found = (
-        list(document.problems)
-        if snapshot is None
-        else list(shown_problems(document, snapshot, snapshot.goal.now(utc_now())))
-    )
+    if snapshot is None:
+        found = list(document.problems)
+    else:
+        from stateward_engine.authority.shown_problems import shown_problems  # noqa: PLC0415
+
+        found = list(shown_problems(document, snapshot, snapshot.goal.now(utc_now())))
     if caller.bound().mode != "off":
         found += state_problems(document, mention_spans, lambda mention: _refusal(caller, mention))
     return in_order(found)
@@ -72,8 +47,12 @@ def problems_of(caller: Caller, document: GoalDocument, path: Path | None) -> li
 
 def _snapshot(view: View, path: Path | None) -> Snapshot | None:
     goal = None if path is None else goal_at(view, str(path))
+    if goal is None:
+        return None
+    from stateward_engine.authority.display import take_snapshot  # noqa: PLC0415 - as above
+
     try:
-        return None if goal is None else take_snapshot(view, goal.goal_id)
+        return take_snapshot(view, goal.goal_id)
     except EngineError:
         # What is damaged is told by the calls about the goal; the text can be looked at all the same.
         return None

@@ -208,13 +208,16 @@ class TestProblems:
             deliver(editor.caller.host, GOAL)
             clock = ["2126-12-01T12:00:00.900000Z"]
 
-            def waits() -> str:
-                """The time at which the wait for the expiry begins; nothing but that is left to tell of it then."""
-                clock.append("2126-12-01T12:00:01.000000Z")
-                return clock[0]
+            wait = getattr(following.Following, "_wait_for_expiry")  # noqa: B009 - it is nobody else's
 
-            monkeypatch.setattr(diagnosis, "utc_now", lambda: clock[-1])
-            monkeypatch.setattr(following, "utc_now", waits)
+            def waits(*arguments: Any) -> None:
+                """Once the wait for the expiry has begun, nothing but that is left to tell of it."""
+                wait(*arguments)
+                clock.append("2126-12-01T12:00:01.000000Z")
+
+            monkeypatch.setattr(following.Following, "_wait_for_expiry", waits)
+            for module in (diagnosis, following):
+                monkeypatch.setattr(module, "utc_now", lambda: clock[-1])
             editor.open(path.as_uri(), on_disk(path))
             first = await editor.next_push(path.as_uri())
             second = await editor.next_push(path.as_uri())

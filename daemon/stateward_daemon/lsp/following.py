@@ -8,10 +8,11 @@ from __future__ import annotations
 import asyncio
 from contextlib import suppress
 from datetime import datetime
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
-from stateward_daemon.diagnosis import Grounds, grounds_of
-from stateward_engine.authority.goal import goals_by_path
+from stateward_engine.authority.goal import display_of, goals_by_path
+from stateward_engine.authority.leases import is_live
+from stateward_engine.state.decide import revision_of
 from stateward_engine.store.clock import utc_now
 
 if TYPE_CHECKING:
@@ -20,6 +21,29 @@ if TYPE_CHECKING:
 
     from stateward_daemon.host import Caller
     from stateward_engine.authority.goal import Goal
+    from stateward_engine.state.view import View
+
+
+class Grounds(NamedTuple):
+    """What the problems of a document rest on beside its text: as long as these are the same, so are the problems.
+
+    Attributes:
+        goal: Names what its goal and the display of that have come to; empty where there is no goal.
+        state: Names what the caller's state has come to; empty where it is not looked at.
+    """
+
+    goal: str
+    state: str
+
+
+def grounds_of(caller: Caller, view: View, goal: Goal | None) -> Grounds:
+    """Return what the problems of a document rest on, which is that of `goal`."""
+    state = "" if caller.bound().mode == "off" else revision_of(view, caller.bound().selection)
+    if goal is None:
+        return Grounds("", state)
+    now = goal.now(utc_now())
+    live = sum(is_live(lease, now) for lease in goal.leases.values())
+    return Grounds(f"{goal.provider_revision}/{view.scope(display_of(goal.goal_id)).revision}/{live}", state)
 
 
 class Following:

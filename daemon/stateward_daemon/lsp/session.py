@@ -15,13 +15,13 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from lsprotocol import types as lsp
 
 from stateward_daemon.delivering import settle_saved
-from stateward_daemon.diagnosis import Grounds, grounds_of, problems_of
+from stateward_daemon.diagnosis import problems_of
 from stateward_daemon.lsp.attach import attach
 from stateward_daemon.lsp.client import Client, read_client
 from stateward_daemon.lsp.diagnostics import diagnostic
 from stateward_daemon.lsp.dispatch import FEATURES
 from stateward_daemon.lsp.folders import Folders
-from stateward_daemon.lsp.following import Following
+from stateward_daemon.lsp.following import Following, Grounds, grounds_of
 from stateward_daemon.lsp.outbox import Outbox
 from stateward_daemon.lsp.reading import Reading, text_digest
 from stateward_daemon.lsp.uris import goal_path_of
