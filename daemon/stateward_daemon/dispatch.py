@@ -72,6 +72,13 @@ def handler_of(method: Method) -> Handler:
     return handler
 
 
+def load_core() -> None:
+    """Load what answers calls that need no document, before there is anybody who could want for descriptors."""
+    for method in METHODS.values():
+        if method.kind not in (Kind.DOCUMENT, Kind.GOAL):
+            handler_of(method)
+
+
 def is_loaded(method: Method) -> bool:
     """Tell whether the handler of a method can be had at once."""
     return f"{HANDLERS}.{method.name}" in sys.modules

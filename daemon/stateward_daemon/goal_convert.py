@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any, Final
 from msgspec import UNSET
 
 from stateward_engine.authority import commands as c
-from stateward_engine.authority.archival import operation_id_of
 from stateward_engine.authority.operations import receipt_of
 from stateward_engine.goals.validation import DECLARATION_KEYS
 from stateward_protocol.operation_messages import OperationParams, OperationReceipt
@@ -86,6 +85,9 @@ def archive_completed(params: t.TodoArchiveParams, goal: Goal) -> c.ArchiveCompl
     """Return the command of `todo_archive_completed`; without an identity it gets that of the call on this head."""
     members = {**operation(params), "dry_run": params.dry_run or not params.execute}
     if params.operation_id is None:
+        # No start should wait for what decides about todos.
+        from stateward_engine.authority.archival import operation_id_of  # noqa: PLC0415
+
         members["operation_id"] = operation_id_of(goal, params.role, params.max_active_done)
     return c.ArchiveCompleted(**members, role=params.role, max_active_done=params.max_active_done)
 

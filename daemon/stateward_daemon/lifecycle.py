@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Final
 from stateward.location import log_path, socket_path
 from stateward_daemon import convert
 from stateward_daemon.connection import Connection
+from stateward_daemon.dispatch import load_core
 from stateward_daemon.exits import EXIT_OK, EXIT_UNAVAILABLE
 from stateward_daemon.host import Host
 from stateward_daemon.lanes import Lanes
@@ -95,6 +96,7 @@ async def _serve(
         any_file_system=settings.store_file_system == "any",
     )
     try:
+        load_core()
         # What was loaded stays for long, and a collection that walks all of it would hold up every client.
         gc.freeze()
         listener = Listener(socket_path(store_path, socket))
