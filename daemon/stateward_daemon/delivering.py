@@ -126,8 +126,12 @@ def goal_status(host: Host, goal_id: str) -> dict[str, Any]:
         display = found or state_of(_read(path), snapshot)
     except NotReplaceable as unreadable:
         display = {"state": "unsafe", "reason_code": unreadable.reason_code}
-    if display["state"] == "behind" and host.unsaved.holders(path):
-        display = {"state": "buffer_dirty", "reason_code": "todo_projection_buffer_dirty"}
+    # What would be written next: what is behind, or the next edit of a document that is its own authority.
+    waits, reason = (
+        ("behind", "todo_projection_buffer_dirty") if goal.promoted else ("current", "document_buffer_dirty")
+    )
+    if display["state"] == waits and host.unsaved.holders(path):
+        display = {"state": "buffer_dirty", "reason_code": reason}
     return {
         "goal_id": goal_id,
         "path": goal.path,

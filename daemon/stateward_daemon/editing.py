@@ -12,6 +12,7 @@ from stateward_daemon.documents import read_file
 from stateward_engine.authority.goal import find_goal
 from stateward_engine.authority.markdown_operations import apply, receipt_for
 from stateward_engine.authority.operations import demand_revision, replayed
+from stateward_engine.errors import Overtaken
 from stateward_engine.store.clock import utc_now
 from stateward_engine.store.publish_file import publish_file
 
@@ -38,9 +39,10 @@ def edit(host: Host, command: TodoOperation) -> RecordEdit | Members | None:
         UnsafeDocument, Refused: As for `markdown_operations.apply`; the document stays as it is.
         Refused: `goal_not_registered`, `provider_revision_mismatch`, `coordination_operation_identity_mismatch`.
         NotPublished: The document is missing, or could not be written.
+        Overtaken: `document_buffer_dirty`: an editor has unsaved changes in it, and its save would undo the edit.
         WireError: Of a dry run, as for `read_file`.
 
-    Source: authority.md section 3.
+    Source: authority.md section 3, store.md section 5.
     """
     outcome: RecordEdit | Members = {}
 
@@ -53,17 +55,25 @@ def edit(host: Host, command: TodoOperation) -> RecordEdit | Members | None:
         demand_revision(goal, command)
         edited = apply(goal, host.documents.parse(data), command, goal.now(utc_now()))
         outcome = receipt_for(goal, command, edited)
+        # Last, because an edit that begins from here on is the only one that is not seen.
+        if edited.changed and host.unsaved.holders(path):
+            raise Overtaken(
+                "an editor has unsaved changes in the document; save or close them, then repeat the call",
+                reason_code="document_buffer_dirty",
+                path=goal.path,
+            )
         return edited.text.encode()
 
     view = host.store.view
     goal = find_goal(view, command.goal_id)
     if replay := replayed(view, goal, command):
         return replay
+    path = Path(goal.path)
     try:
         if command.dry_run:
-            merge(read_file(Path(goal.path)))
+            merge(read_file(path))
         else:
-            publish_file(Path(goal.path), merge)
+            publish_file(path, merge)
     except _PromotedError:
         return None
     return outcome

@@ -170,7 +170,7 @@ class NotPublished(Refused):
 class Overtaken(NotPublished):
     """A document that others write to or move; the same call can succeed later.
 
-    `reason_code` is one of `document_changing`, `document_locked`, `document_moved`.
+    `reason_code` is one of `document_buffer_dirty`, `document_changing`, `document_locked`, `document_moved`.
     """
 
     retryable = True

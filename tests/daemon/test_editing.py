@@ -7,7 +7,8 @@ from __future__ import annotations
 
 from hashlib import sha256
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, Any, cast
 
 import pytest
 
@@ -17,7 +18,7 @@ from stateward_daemon.host import Host
 from stateward_daemon.settings import Settings
 from stateward_engine.authority import commands as c
 from stateward_engine.authority.goal import find_goal
-from stateward_engine.errors import NotPublished, Refused, UnsafeDocument
+from stateward_engine.errors import NotPublished, Overtaken, Refused, UnsafeDocument
 from stateward_engine.goals.document import read_bytes, read_document
 from stateward_engine.goals.qualification import qualify
 from stateward_engine.store.publish_file import publish_file
@@ -25,6 +26,8 @@ from stateward_engine.store.store import open_store
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
+
+    from stateward_daemon.unsaved import Held
 
 TEXT = "# Looms\r\n\r\n## Agent Todo\n\n- [ ] a\n  <!-- loopx:todo todo_id=todo_one -->\n\nprose"
 CASES = Path(__file__).parents[1] / "conformance" / "field_cases"
@@ -147,6 +150,52 @@ def test_a_promotion_between_the_publication_and_the_receipt_has_the_mutation_to
     assert (answer["status"], answer["source_authority"]) == ("done", "file_v0")
     assert find_goal(desk.host.store.view, "looms").records["todo_one"]["status"] == "done"
     assert desk.host.store.commit_now(desk.complete()).receipt["status"] == "replayed"
+
+
+class TestUnsavedChanges:
+    """store.md section 5: nothing is written under an editor, whose save would undo what was acknowledged."""
+
+    def typing(self, desk: Desk) -> Held:
+        """Open the document in an editor and type."""
+        held = cast("Held", SimpleNamespace(is_unsaved=True))
+        desk.host.unsaved.open(desk.path, held)
+        return held
+
+    @pytest.mark.parametrize("dry_run", [False, True])
+    def test_an_edit_waits_for_their_end(self, desk: Desk, dry_run: bool) -> None:
+        held = self.typing(desk)
+        with pytest.raises(Overtaken) as caught:
+            desk.run(desk.complete(dry_run=dry_run))
+        assert (caught.value.facts["reason_code"], caught.value.facts["outcome"]) == (
+            "document_buffer_dirty",
+            "refused",
+        )
+        assert desk.text == TEXT
+
+        desk.host.unsaved.close(desk.path, held)
+        assert desk.run(desk.complete())["status"] == "done"
+
+    def test_they_are_looked_for_at_the_last_moment(self, desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+        def disturb() -> None:
+            desk.write(TEXT + " goes on")
+            self.typing(desk)
+
+        before_publishing(monkeypatch, disturb)
+        with pytest.raises(Overtaken) as caught:
+            desk.run(desk.complete())
+        assert caught.value.facts["reason_code"] == "document_buffer_dirty"
+        assert desk.text == TEXT + " goes on"
+
+    def test_what_writes_nothing_is_answered(self, desk: Desk) -> None:
+        """A repeat, another reason to refuse, and what is so already."""
+        desk.run(desk.complete())
+        self.typing(desk)
+        assert desk.run(desk.complete())["status"] == "replayed"
+        with pytest.raises(Refused) as caught:
+            desk.run(desk.complete(operation_id="op-2", todo_id="todo_two"))
+        assert caught.value.facts["reason_code"] == "todo_not_found"
+        archival = c.ArchiveCompleted(goal_id="looms", operation_id="op-3")
+        assert desk.run(archival)["status"] == "no_change"
 
 
 def test_a_dry_run_and_a_stale_revision_write_nothing(desk: Desk) -> None:

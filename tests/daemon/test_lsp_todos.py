@@ -13,7 +13,7 @@ import pytest
 from authority.shown_goal import FIELD_CASES, GOAL, GRIND, LENS, Ledger, at_once
 from editor import PULLS, Editor, codes, save
 from stateward_daemon import diagnosis
-from stateward_daemon.delivering import deliver
+from stateward_daemon.delivering import deliver, goal_status
 from stateward_daemon.lanes import Lanes
 from stateward_daemon.lsp import following
 from stateward_daemon.positions import Encoding, LineIndex
@@ -384,10 +384,14 @@ class TestCommands:
             introduce(editor)
             editor.open(path.as_uri(), CLEAN)
             editor.change(path.as_uri(), 2, {"text": CLEAN + "\nmore\n"})
-            error = run(editor, "claimTodo", uri=path.as_uri(), todo_id="todo_grind")["error"]
-            assert (error["data"]["category"], on_disk(path)) == ("busy", CLEAN)
+            error = run(editor, "claimTodo", uri=path.as_uri(), todo_id="todo_grind")["error"]["data"]
+            assert (error["reason_code"], error["retryable"]) == ("document_buffer_dirty", True)
+            assert on_disk(path) == CLEAN
+            display = goal_status(editor.caller.host, GOAL)["display"]
+            assert display == {"state": "buffer_dirty", "reason_code": "document_buffer_dirty"}
 
             editor.change(path.as_uri(), 3, {"text": CLEAN})
+            assert goal_status(editor.caller.host, GOAL)["display"] == {"state": "current"}
             assert result(editor, "claimTodo", uri=path.as_uri(), todo_id="todo_grind")["claimed_by"] == "ada"
             assert "claimed_by=ada" in on_disk(path)
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import secrets
 from functools import partial
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from lsprotocol import types as lsp
@@ -30,6 +29,7 @@ from stateward_protocol.methods import METHODS, Kind
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from concurrent.futures import Future
+    from pathlib import Path
 
     from stateward_daemon.lsp.session import LspSession
     from stateward_daemon.steps import Steps
@@ -159,12 +159,6 @@ def _goal_of(session: LspSession, given: dict[str, Any]) -> Goal:
 
 
 def _mutate(session: LspSession, goal: Goal, name: str, given: Mapping[str, Any]) -> Steps:
-    if not goal.promoted and session.caller.host.unsaved.holders(Path(goal.path)):
-        raise WireError(
-            "busy",
-            "the document has unsaved changes, and the todo stands in it; save it, then try again",
-            retryable=True,
-        )
     answer = yield from _call(session, goal, name, given)
     _tell_pending(session, answer.get("projection_outbox") or {})
     return answer
