@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 import pytest
 
 from authority.shown_goal import FIELD_CASES, GOAL, Ledger, answered, at_once
-from editor import Editor
+from editor import TWIN, Editor, codes
 from stateward_daemon.delivering import deliver, goal_status, settle
 from stateward_daemon.lanes import Lanes
 from stateward_daemon.positions import Encoding, LineIndex
@@ -25,6 +25,7 @@ CASE: Final = FIELD_CASES / "38-dirty-buffer-and-a-render"
 DISK: Final = (CASE / "disk.md").read_text("utf-8")
 TYPED: Final = "Unsaved paragraph 🌊 the human is typing right no"
 BUFFER: Final = (CASE / "buffer.md").read_text("utf-8").replace("Unsaved paragraph the", "Unsaved paragraph 🌊 the")
+TWINS: Final = f"\n## Agent Todo\n\n- [ ] a{TWIN}\n- [ ] b{TWIN}\n"
 TICK: Final = "- [x] [P1] Grind it."
 TAKES_EDITS: Final = {"workspace": {"applyEdit": True, "workspaceEdit": {"documentChanges": True}}}
 
@@ -62,9 +63,9 @@ def type_into(editor: Editor, path: Path, text: str = BUFFER) -> None:
     editor.change(path.as_uri(), 2, {"text": text})
 
 
-def saved(editor: Editor, path: Path, text: str) -> None:
+def saved(editor: Editor, path: Path, text: str, uri: str | None = None) -> None:
     path.write_text(text, "utf-8")
-    editor.notify("textDocument/didSave", textDocument={"uri": path.as_uri()})
+    editor.notify("textDocument/didSave", textDocument={"uri": uri or path.as_uri()})
 
 
 def finished(editor: Editor, ledger: Ledger) -> Any:
@@ -201,6 +202,58 @@ class TestPending:
 
         assert report["reason_code"] == "todo_projection_buffer_dirty"
         assert on_disk(path) == DISK
+
+
+class TestOtherNames:
+    """editors.md section 1: the document of a registered goal is served whatever its name is, and guarded alike."""
+
+    @pytest.fixture
+    def path(self, tmp_path: Path) -> Path:
+        document = tmp_path / "plan.md"
+        document.write_text(DISK, "utf-8")
+        return document
+
+    @pytest.mark.parametrize("spelling", ["as registered", "through a link"])
+    async def test_its_text_is_the_editors_until_it_is_saved(
+        self, editor: Editor, ledger: Ledger, path: Path, spelling: str
+    ) -> None:
+        uri = path.as_uri()
+        if spelling == "through a link":
+            link = path.parent / "link"
+            link.symlink_to(path.parent, target_is_directory=True)
+            uri = (link / path.name).as_uri()
+        editor.initialize()
+        editor.open(uri, DISK)
+        editor.change(uri, 2, {"text": BUFFER + TWINS})
+        assert finished(editor, ledger)["projection_outbox"]["reason_code"] == "todo_projection_buffer_dirty"
+        assert on_disk(path) == DISK
+        assert goal_status(editor.caller.host, GOAL)["display"]["state"] == "buffer_dirty"
+        pushed = await editor.next_push(uri)
+        assert (pushed["version"], "duplicate_todo_ids" in codes(pushed)) == (2, True)
+        assert editor.result("textDocument/documentSymbol", textDocument={"uri": uri})
+
+        editor.change(uri, 3, {"text": BUFFER})
+        saved(editor, path, BUFFER, uri)
+        assert TYPED in on_disk(path)
+        assert TICK in on_disk(path)
+
+    async def test_it_is_let_go_when_it_is_closed(self, editor: Editor, ledger: Ledger, path: Path) -> None:
+        editor.initialize()
+        type_into(editor, path)
+        finished(editor, ledger)
+        editor.close(path.as_uri())
+
+        assert TICK in on_disk(path)
+        assert not editor.session.looks_after(path.as_uri())
+
+    async def test_a_document_beside_it_is_left_alone(self, editor: Editor, path: Path) -> None:
+        other = path.with_name("notes.md")
+        editor.initialize()
+        for uri in (other.as_uri(), "untitled:plan.md"):
+            editor.open(uri, DISK)
+            editor.change(uri, 2, {"text": BUFFER})
+            assert not editor.session.looks_after(uri)
+            assert editor.result("textDocument/documentSymbol", textDocument={"uri": uri}) == []
 
 
 class TestOffer:

@@ -192,16 +192,21 @@ class LspSession:
             with suppress(RuntimeError):
                 self._loop.call_soon_threadsafe(self._ask_for_edit, params)
 
+    def path(self, uri: str) -> Path | None:
+        """Return the path of a goal document: one that is open, or has the name; `None` for what is left alone."""
+        buffer = self.buffers.get(uri)
+        return goal_path_of(uri) if buffer is None else buffer.path
+
     def shown(self, uri: str) -> Reading | None:
         """Return what the client's diagnostics for `uri` are about: its own text, or else the file."""
         if buffer := self._shown_buffer(uri):
             return buffer.reading()
-        path = goal_path_of(uri)
+        path = self.path(uri)
         return None if path is None else self._read_file(path)
 
     def shown_id(self, uri: str) -> str | None:
         """Return a name of what `shown` gives, `None` for nothing; it costs no parsing."""
-        path = goal_path_of(uri)
+        path = self.path(uri)
         if buffer := self._shown_buffer(uri):
             digest: str | None = text_digest(buffer.text)
         else:
@@ -213,13 +218,13 @@ class LspSession:
 
     def goal(self, uri: str) -> Goal | None:
         """Return the goal of a document as it is now, `None` where it is that of none."""
-        path = goal_path_of(uri)
+        path = self.path(uri)
         return None if path is None else goal_at(self.caller.host.store.view, str(path))
 
     def problems(self, uri: str, reading: Reading) -> list[Problem]:
         """Return the problems of a document that its project wants to see, with all that is known of them."""
         # Noted first: what changes meanwhile is seen as a change.
-        grounds, path = self._grounds_of(uri), goal_path_of(uri)
+        grounds, path = self._grounds_of(uri), self.path(uri)
         self._following.note(uri, path, grounds if "$" in reading.goal.text else grounds._replace(state=""))
         found = problems_of(self.caller, reading.goal, path)
         return list(ruled(found, self.rules(uri)))
@@ -232,7 +237,7 @@ class LspSession:
 
     def rules(self, uri: str) -> Rules:
         """Return what the project of a document wants to see of it."""
-        return rules_or_none(goal_path_of(uri), self.log)
+        return rules_or_none(self.path(uri), self.log)
 
     def shown_version(self, uri: str) -> int | None:
         """Return the version of the client's text that `shown` is about, or `None` when it is about the file.
@@ -249,7 +254,7 @@ class LspSession:
             return True
         if buffer := self._shown_buffer(uri):
             return len(buffer.text) > READ_INLINE_MAX
-        path = goal_path_of(uri)
+        path = self.path(uri)
         return path is not None and self.documents.size_bytes(path) > READ_INLINE_MAX
 
     def looks_after(self, uri: str) -> bool:

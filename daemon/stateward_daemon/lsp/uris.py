@@ -1,4 +1,4 @@
-"""`file:` URIs: which paths they name, and which of those are goal documents."""
+"""`file:` URIs: which paths they name, and which of those have the name of goal documents."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def path_of(uri: str) -> Path | None:
 
 
 def goal_path_of(uri: str) -> Path | None:
-    """Return the path of the goal document that a URI names, or `None` for everything else, which is left alone.
+    """Return the path of the document that a URI names as goal documents are named, or `None` for everything else.
 
     Directories are resolved, so that one document has one path however its workspace is reached.
     """

@@ -4,19 +4,23 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from stateward_daemon.documents import resolved
 from stateward_daemon.lsp.buffers import Buffer
-from stateward_daemon.lsp.uris import goal_path_of
+from stateward_daemon.lsp.uris import path_of
+from stateward_engine.authority.goal import goal_at
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from lsprotocol import types as lsp
 
     from stateward_daemon.lsp.session import LspSession
 
 
 def handle(session: LspSession, params: lsp.DidOpenTextDocumentParams) -> None:
-    """Keep the text of a goal document; every other document is left alone."""
+    """Keep the text of a goal document, by its name or because a goal has it; every other document is left alone."""
     document = params.text_document
-    path = goal_path_of(document.uri)
+    path = session.path(document.uri) or _registered(session, document.uri)
     if path is None:
         return
     if document.uri not in session.buffers:
@@ -27,3 +31,12 @@ def handle(session: LspSession, params: lsp.DidOpenTextDocumentParams) -> None:
     session.hold(Buffer(document.uri, path, encoding, document.version, document.text, on_disk, ask))
     session.folders.respell(path, document.uri)
     session.push(document.uri)
+
+
+def _registered(session: LspSession, uri: str) -> Path | None:
+    """Return the path of the document of a registered goal, whatever its name is; `None` for that of none."""
+    path = path_of(uri)
+    if path is None:
+        return None
+    path = resolved(path)
+    return path if goal_at(session.caller.host.store.view, str(path)) else None
