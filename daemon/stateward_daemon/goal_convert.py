@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 from msgspec import UNSET
 
 from stateward_engine.authority import commands as c
-from stateward_engine.authority.operations import receipt_of
+from stateward_engine.authority.operations import kept_operation, receipt_of
 from stateward_engine.goals.validation import DECLARATION_KEYS
 from stateward_protocol.operation_messages import OperationParams, OperationReceipt
 from stateward_protocol.todo_messages import TodoReceiptResult
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from stateward_engine.authority.goal import Goal
+    from stateward_engine.state.view import View
     from stateward_protocol import lease_messages as n
     from stateward_protocol import todo_messages as t
     from stateward_protocol.operation_messages import LeaseProof
@@ -142,9 +143,9 @@ def _given(params: OperationParams, names: Iterable[str]) -> dict[str, Any]:
     return {name: value for name, value in members.items() if value is not UNSET}
 
 
-def receipt(goal: Goal, operation_id: str) -> TodoReceiptResult:
+def receipt(view: View, goal: Goal, operation_id: str) -> TodoReceiptResult:
     """Return what is kept of an operation."""
-    kept = goal.receipts.get(operation_id)
+    kept = kept_operation(view, goal, operation_id)
     found = [] if kept is None else [OperationReceipt(**receipt_of(goal, operation_id, kept))]
     return TodoReceiptResult(
         status="found" if found else "missing",

@@ -242,7 +242,8 @@ class ProjectMarkdownParams(StrictParams, frozen=True):
 class RefreshStateParams(OperationParams, frozen=True, kw_only=True):
     """What an actor found when it took stock of a goal, and what comes next.
 
-    `turn_key` is what makes a repeat of it one. Where several actors are registered, `agent_id` says which it is.
+    The same `operation_id` or the same `turn_key` again is answered with the first record. Where several actors are
+    registered, `agent_id` says which it is.
     """
 
     classification: str | None = None

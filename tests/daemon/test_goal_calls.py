@@ -372,6 +372,33 @@ class TestAfterPromotion:
         assert again.record == first.record
         assert again.projection_delivery == "current"
 
+    @pytest.mark.parametrize("promoted", [False, True])
+    def test_an_operation_id_is_one_for_todos_and_refreshes_of_all_goals(
+        self, client: Client, document: Path, promoted: bool
+    ) -> None:
+        """authority.md section 1: unique per store."""
+        other = document.with_name("OTHER.md")
+        other.write_text(GOAL, encoding="utf-8")
+        client.goal_register("g2", str(other))
+        if promoted:
+            promote(client)
+        client.todo_add("g1", "agent", "Ship", operation_id="add-1")
+        client.refresh_state("g1", operation_id="look-1", turn_key="turn-1")
+
+        [receipt] = client.todo_receipt("g1", "look-1").receipts
+        again = client.refresh_state("g1", operation_id="look-1", turn_key="turn-1")
+        assert (again.status, again.original_receipt) == ("replayed", receipt)
+        assert client.todo_receipt("g1", "turn-1").status == "missing"
+        for goal in ("g1", "g2"):
+            before = (document.read_bytes(), other.read_bytes())
+            with pytest.raises(stateward.StatewardError) as refused:
+                client.todo_add(goal, "agent", "Ship", operation_id="look-1")
+            assert refused.value.data["reason_code"] == "coordination_operation_identity_mismatch"
+            with pytest.raises(stateward.StatewardError) as refused:
+                client.refresh_state(goal, operation_id="add-1", turn_key="turn-2")
+            assert refused.value.data["reason_code"] == "coordination_operation_identity_mismatch"
+            assert (document.read_bytes(), other.read_bytes()) == before
+
     def test_the_same_archival_of_the_same_head_is_one_operation(self, client: Client) -> None:
         promote(client)
         client.todo_complete("g1", "todo_rehearse", no_followup=True)

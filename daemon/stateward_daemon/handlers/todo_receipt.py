@@ -14,4 +14,5 @@ if TYPE_CHECKING:
 
 def handle(caller: Caller, params: TodoReceiptParams) -> TodoReceiptResult:
     """Answer from the captured view."""
-    return goal_convert.receipt(find_goal(caller.host.store.view, params.goal_id), params.operation_id)
+    view = caller.host.store.view
+    return goal_convert.receipt(view, find_goal(view, params.goal_id), params.operation_id)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, TypeAlias, ca
 
 from stateward_engine.authority.refusals import refused
 from stateward_engine.goals.fields import AGENT
-from stateward_engine.state.view import EMPTY_SCOPE, Identity
+from stateward_engine.state.view import EMPTY_SCOPE, NOTHING, Identity
 
 if TYPE_CHECKING:
     from stateward_engine.state.view import Basis, Scope
@@ -18,7 +18,6 @@ Members: TypeAlias = Mapping[str, Any]
 
 MARKDOWN_AUTHORITY: Final = "markdown_active_state"
 LEDGER_AUTHORITY: Final = "file_v0"
-_NOTHING: Final[Members] = {}
 
 
 class Goal(NamedTuple):
@@ -35,7 +34,7 @@ class Goal(NamedTuple):
 
     def plane(self, name: str) -> Members:
         """Return one plane of the stream, empty where there is none yet."""
-        return cast("Members", self.stream.planes.get(name, _NOTHING))
+        return cast("Members", self.stream.planes.get(name, NOTHING))
 
     @property
     def path(self) -> str:
@@ -132,6 +131,11 @@ def identity_of(goal_id: str) -> Identity:
 def display_of(goal_id: str) -> Identity:
     """Return the key of the stream of what is known of a goal's display."""
     return Identity("display", goal=goal_id)
+
+
+def refreshes_of(display: Scope) -> Mapping[str, Members]:
+    """Return the records of refreshes that the stream of a display keeps, by operation id."""
+    return cast("Mapping[str, Members]", display.planes.get("refreshes", NOTHING))
 
 
 def find_goal(basis: Basis, goal_id: str) -> Goal:

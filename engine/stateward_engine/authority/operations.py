@@ -10,10 +10,11 @@ from dataclasses import dataclass, field, fields
 from typing import TYPE_CHECKING, Any, Final, TypeAlias, cast
 
 from stateward_engine.authority.commands import RecordEdit
-from stateward_engine.authority.goal import Goal, all_goals, find_goal, identity_of
+from stateward_engine.authority.goal import Goal, all_goals, display_of, find_goal, identity_of, refreshes_of
 from stateward_engine.authority.refusals import refused
 from stateward_engine.goals.digests import value_sha256
 from stateward_engine.state.transition import Repeat, Transition
+from stateward_engine.state.view import EMPTY_SCOPE
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -103,7 +104,7 @@ def replayed(basis: Basis, goal: Goal, command: Operation) -> Members | None:
         Refused: `coordination_operation_identity_mismatch`.
         CorruptStore: The stream of a goal is damaged.
     """
-    kept = _kept(basis, goal, command, request_digest(command))
+    kept = known_again(basis, goal, command.operation_id, request_digest(command))
     if kept is None:
         return None
     return _answer(goal, command, {**kept["answer"], "status": "replayed", "changed": False}, kept)
@@ -169,10 +170,14 @@ def receipt_of(goal: Goal, operation_id: str, kept: Members) -> dict[str, Any]:
     }
 
 
-def _kept(basis: Basis, goal: Goal, command: Operation, request_sha256: str) -> Members | None:
-    """Return the receipt of the operation's first run, `None` before it."""
+def known_again(basis: Basis, goal: Goal, operation_id: str, request_sha256: str) -> Members | None:
+    """Return what is kept of the first run of an operation, `None` before it. One id is one intent in the whole store.
+
+    Raises:
+        Refused: `coordination_operation_identity_mismatch`.
+    """
     for owner in (goal, *(other for other in all_goals(basis) if other.goal_id != goal.goal_id)):
-        kept = owner.receipts.get(command.operation_id)
+        kept = kept_operation(basis, owner, operation_id)
         if kept is None:
             continue
         if owner.goal_id == goal.goal_id and kept["request_sha256"] == request_sha256:
@@ -182,11 +187,25 @@ def _kept(basis: Basis, goal: Goal, command: Operation, request_sha256: str) -> 
             "coordination_operation_identity_mismatch",
             "this operation_id was used for another mutation; take a new one for a new mutation",
             member="operation_id",
-            got=command.operation_id,
+            got=operation_id,
             todo_id=todo_id,
             wanted="the mutation that it was first used for, or an id that was never used",
         )
     return None
+
+
+def kept_operation(basis: Basis, goal: Goal, operation_id: str) -> Members | None:
+    """Return what is kept of an operation of a goal, be it a refresh; `None` of one that was never accepted."""
+    if kept := goal.receipts.get(operation_id):
+        return kept
+    # A damaged display fails what is shown, and no operation.
+    record = refreshes_of(basis.scopes.get(display_of(goal.goal_id), EMPTY_SCOPE)).get(operation_id)
+    return None if record is None else kept_refresh(record)
+
+
+def kept_refresh(record: Members) -> Members:
+    """Return of the record of a refresh what is kept of every operation."""
+    return {**{name: record[name] for name in ("request_sha256", "cursor")}, "at": record["generated_at"], "answer": {}}
 
 
 def _answer(goal: Goal, command: Operation, own: Members, kept: Members | None = None) -> dict[str, Any]:

@@ -1,7 +1,7 @@
 """Refreshes: the record that an actor took stock of a goal, with the diagnosis of missing work.
 
-It is no operation on todos or leases: it stands beside the display, moves no revision and edits no document. Its turn
-is what it is known by when it comes again.
+It is no operation on todos or leases: it stands beside the display, moves no revision and edits no document. It is
+known again by its operation id, as every operation is, and by its turn.
 """
 
 from __future__ import annotations
@@ -9,9 +9,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final
 
 from stateward_engine.authority.eligibility import demand_actor
-from stateward_engine.authority.goal import display_of, find_goal
+from stateward_engine.authority.goal import display_of, find_goal, refreshes_of
 from stateward_engine.authority.listing import summary_of
-from stateward_engine.authority.operations import demand_revision, receipt_of
+from stateward_engine.authority.operations import demand_revision, kept_refresh, known_again, receipt_of
 from stateward_engine.authority.refusals import refused
 from stateward_engine.authority.wording import read_sentence
 from stateward_engine.goals.digests import value_sha256
@@ -31,25 +31,25 @@ REFRESHES_KEPT_MAX: Final = 256
 
 
 def decide_refresh(basis: Basis, command: RefreshState, at: str) -> Transition | Repeat:
-    """Keep the record of a turn; the same turn again is answered as it was.
+    """Keep the record of a refresh; the same operation or the same turn again is answered as it was.
 
     Raises:
         Refused: `goal_not_registered`; `agent_id_required` where several actors are registered;
-            `actor_not_registered`; `coordination_operation_identity_mismatch`: another record of that turn;
-            `provider_revision_mismatch`.
+            `actor_not_registered`; `coordination_operation_identity_mismatch`: another record of that turn, or
+            another operation of that id; `provider_revision_mismatch`.
         CorruptStore: A stream of the goal is damaged.
 
     Source: authority.md section 6, `refresh_state`.
     """
     goal = find_goal(basis, command.goal_id)
     _demand_named(goal, command)
-    display = basis.scope(display_of(goal.goal_id)).planes
-    kept: Mapping[str, Any] = display.get("refreshes", {})  # type: ignore[assignment]
-    turn = command.turn_key or command.operation_id
+    kept = refreshes_of(basis.scope(display_of(goal.goal_id)))
     said = _said(goal, command)
     request_sha256 = value_sha256(said)
-    if turn in kept:
-        return _again(goal, command, turn, kept[turn], request_sha256)
+    if known_again(basis, goal, command.operation_id, request_sha256):
+        return Repeat(_answer(goal, command, command.operation_id, kept[command.operation_id], "replayed"))
+    if (first := _of_turn(kept, command.turn_key, request_sha256)) is not None:
+        return Repeat(_answer(goal, command, first, kept[first], "replayed"))
     demand_revision(goal, command)
     record = {
         **said,
@@ -60,9 +60,9 @@ def decide_refresh(basis: Basis, command: RefreshState, at: str) -> Transition |
         **_stock(goal, command),
     }
     if command.dry_run:
-        return Repeat(_answer(goal, command, turn, record, "planned"))
-    patch: dict[str, Any] = {"refreshes": {**_outgrown(kept), turn: record}}
-    answer = _answer(goal, command, turn, record, "applied")
+        return Repeat(_answer(goal, command, command.operation_id, record, "planned"))
+    patch: dict[str, Any] = {"refreshes": {**_outgrown(kept), command.operation_id: record}}
+    answer = _answer(goal, command, command.operation_id, record, "applied")
     return Transition(None, None, answer, patches={display_of(goal.goal_id): patch}, goal=goal.goal_id)
 
 
@@ -112,20 +112,24 @@ def _stock(goal: Goal, command: RefreshState) -> dict[str, Any]:
     }
 
 
-def _again(goal: Goal, command: RefreshState, turn: str, record: Members, request_sha256: str) -> Repeat:
-    if record["request_sha256"] != request_sha256:
-        raise refused(
-            "coordination_operation_identity_mismatch",
-            "this turn was recorded with other words; take a new turn_key for a new turn",
-            member="turn_key" if command.turn_key else "operation_id",
-            got=turn,
-        )
-    return Repeat(_answer(goal, command, turn, record, "replayed"))
+def _of_turn(kept: Mapping[str, Members], turn: str | None, request_sha256: str) -> str | None:
+    """Return the operation that recorded a turn, `None` before it."""
+    for operation_id, record in kept.items():
+        if turn is not None and record.get("turn_key") == turn:
+            if record["request_sha256"] != request_sha256:
+                raise refused(
+                    "coordination_operation_identity_mismatch",
+                    "this turn was recorded with other words; take a new turn_key for a new turn",
+                    member="turn_key",
+                    got=turn,
+                )
+            return operation_id
+    return None
 
 
-def _answer(goal: Goal, command: RefreshState, turn: str, record: Members, status: str) -> dict[str, Any]:
+def _answer(goal: Goal, command: RefreshState, first: str, record: Members, status: str) -> dict[str, Any]:
+    """Return the answer; `first` is the operation whose record it is."""
     planned = status == "planned"
-    kept = {"request_sha256": record["request_sha256"], "cursor": record["cursor"], "at": record["generated_at"]}
     return {
         "schema_version": REFRESH_SCHEMA,
         "goal_id": goal.goal_id,
@@ -138,11 +142,11 @@ def _answer(goal: Goal, command: RefreshState, turn: str, record: Members, statu
         "cursor": str(goal.cursor),
         "source_authority": goal.source_authority,
         "diagnosis": record["diagnosis"],
-        **({} if planned else {"original_receipt": receipt_of(goal, turn, kept)}),
+        **({} if planned else {"original_receipt": receipt_of(goal, first, kept_refresh(record))}),
     }
 
 
 def _outgrown(kept: Mapping[str, Any]) -> dict[str, None]:
     """Return the patch that forgets the oldest records, so that the next one has a place."""
-    oldest = sorted(kept, key=lambda turn: (kept[turn]["generated_at"], turn))
+    oldest = sorted(kept, key=lambda operation_id: (kept[operation_id]["generated_at"], operation_id))
     return dict.fromkeys(oldest[: max(0, len(kept) + 1 - REFRESHES_KEPT_MAX)])
