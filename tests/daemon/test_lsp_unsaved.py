@@ -213,15 +213,15 @@ class TestOtherNames:
         document.write_text(DISK, "utf-8")
         return document
 
-    @pytest.mark.parametrize("spelling", ["as registered", "through a link"])
+    @pytest.mark.parametrize("name", ["plan.md", "folder/plan.md", "link.md", "ACTIVE_GOAL_STATE.md"])
     async def test_its_text_is_the_editors_until_it_is_saved(
-        self, editor: Editor, ledger: Ledger, path: Path, spelling: str
+        self, editor: Editor, ledger: Ledger, path: Path, name: str
     ) -> None:
-        uri = path.as_uri()
-        if spelling == "through a link":
-            link = path.parent / "link"
-            link.symlink_to(path.parent, target_is_directory=True)
-            uri = (link / path.name).as_uri()
+        """Links of every kind lead to it."""
+        (path.parent / "folder").symlink_to(path.parent, target_is_directory=True)
+        for link in ("link.md", "ACTIVE_GOAL_STATE.md"):
+            (path.parent / link).symlink_to(path)
+        uri = (path.parent / name).as_uri()
         editor.initialize()
         editor.open(uri, DISK)
         editor.change(uri, 2, {"text": BUFFER + TWINS})

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
+import os
+from pathlib import Path
 from typing import TYPE_CHECKING
 
-from stateward_daemon.documents import resolved
 from stateward_daemon.lsp.buffers import Buffer
 from stateward_daemon.lsp.uris import path_of
 from stateward_engine.authority.goal import goal_at
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from lsprotocol import types as lsp
 
     from stateward_daemon.lsp.session import LspSession
@@ -20,10 +19,11 @@ if TYPE_CHECKING:
 def handle(session: LspSession, params: lsp.DidOpenTextDocumentParams) -> None:
     """Keep the text of a goal document, by its name or because a goal has it; every other document is left alone."""
     document = params.text_document
-    path = session.path(document.uri) or _registered(session, document.uri)
+    is_new = document.uri not in session.buffers
+    path = (_registered(session, document.uri) if is_new else None) or session.path(document.uri)
     if path is None:
         return
-    if document.uri not in session.buffers:
+    if is_new:
         # Watched before it is compared, so that no change falls between the two.
         session.watcher.add(path)
     on_disk = session.documents.digest(path)
@@ -34,9 +34,9 @@ def handle(session: LspSession, params: lsp.DidOpenTextDocumentParams) -> None:
 
 
 def _registered(session: LspSession, uri: str) -> Path | None:
-    """Return the path of the document of a registered goal, whatever its name is; `None` for that of none."""
+    """Return the real path of the document of a registered goal, whatever it is called; `None` for that of none."""
     path = path_of(uri)
     if path is None:
         return None
-    path = resolved(path)
+    path = Path(os.path.realpath(path))
     return path if goal_at(session.caller.host.store.view, str(path)) else None
