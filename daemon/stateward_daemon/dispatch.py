@@ -15,6 +15,7 @@ from stateward_engine.state.read import parse_request
 from stateward_protocol.errors import GOT_CHARACTERS_MAX, WireError, explained, shortened
 from stateward_protocol.messages import StrictParams
 from stateward_protocol.methods import METHODS, PREFIX, Kind, Method
+from stateward_protocol.state_methods import ROWS as STATE_METHODS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -73,10 +74,9 @@ def handler_of(method: Method) -> Handler:
 
 
 def load_core() -> None:
-    """Load what answers calls that need no document, before there is anybody who could want for descriptors."""
-    for method in METHODS.values():
-        if method.kind not in (Kind.DOCUMENT, Kind.GOAL):
-            handler_of(method)
+    """Load what answers calls that are not about goals, before there is anybody who could want for descriptors."""
+    for method in STATE_METHODS:
+        handler_of(method)
 
 
 def is_loaded(method: Method) -> bool:
