@@ -334,7 +334,9 @@ class Delivering:
         if data != self._source:
             self._source, self._rendering = data, self._means.render(data, self._snapshot)
         self._demand_saved()
-        self._note(section_digests(decode_document(data)))
+        # What is current stands there as it is rendered, and need not be read once more.
+        shown = rendered_digests(self._rendering)
+        self._note(section_digests(decode_document(data)) if self._rendering.changed else shown)
         return self._rendering.markdown.encode()
 
     def _read_back(self) -> None:
