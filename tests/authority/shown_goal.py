@@ -165,6 +165,12 @@ def host_of(ledger: Ledger) -> Host:
     return Host(store=cast("Store", ledger), store_path=Path("/store"), settings=Settings(), lanes=Lanes(at_once))
 
 
+def serve(host: Host, ledger: Ledger) -> None:
+    """Let an editor's host have this ledger for its store, and be told of what is committed there."""
+    host.store, host.lanes = cast("Store", ledger), Lanes(at_once)
+    ledger.published = host.subscriptions.published
+
+
 def answered(steps: Steps) -> Any:
     """Take the jobs of a handler, one after the other; return what it answers."""
     try:

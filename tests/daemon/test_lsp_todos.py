@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import pytest
 
-from authority.shown_goal import FIELD_CASES, GOAL, GRIND, LENS, Ledger, at_once
+from authority.shown_goal import FIELD_CASES, GOAL, GRIND, LENS, Ledger, at_once, serve
 from editor import PULLS, Editor, codes, save
 from stateward_daemon import diagnosis
 from stateward_daemon.delivering import deliver, goal_status
@@ -51,14 +51,8 @@ def ledger(path: Path) -> Ledger:
 @pytest.fixture
 async def editor(ledger: Ledger) -> AsyncIterator[Editor]:
     async with Editor() as editor:
-        serve(editor, ledger)
+        serve(editor.caller.host, ledger)
         yield editor
-
-
-def serve(editor: Editor, ledger: Ledger) -> None:
-    host = editor.caller.host
-    host.store, host.lanes = ledger, Lanes(at_once)  # type: ignore[assignment] # what a goal needs of a store
-    ledger.published = host.subscriptions.published
 
 
 def on_disk(path: Path) -> str:
@@ -178,7 +172,7 @@ class TestProblems:
         for mode, wanted in (("soft_claim", []), ("hard_lease", ["claim_without_lease"])):
             ledger = Ledger(path, LENS, claimed, handoff_mode=mode)
             async with Editor() as editor:
-                serve(editor, ledger)
+                serve(editor.caller.host, ledger)
                 introduce(editor)
                 deliver(editor.caller.host, GOAL)
                 editor.open(path.as_uri(), on_disk(path))
@@ -189,7 +183,7 @@ class TestProblems:
         lease = {"owner": "codex", "status": "active", "expires_at": "2020-01-01T00:00:00Z"}
         ledger.change(leases={"todo_grind": lease})
         async with Editor() as editor:
-            serve(editor, ledger)
+            serve(editor.caller.host, ledger)
             introduce(editor)
             deliver(editor.caller.host, GOAL)
             editor.open(path.as_uri(), on_disk(path))
@@ -201,7 +195,7 @@ class TestProblems:
         """No call and no edit says so: the clock does."""
         ledger = Ledger(path, LENS, {**GRIND, "claimed_by": "codex"}, handoff_mode="hard_lease")
         async with Editor() as editor:
-            serve(editor, ledger)
+            serve(editor.caller.host, ledger)
             introduce(editor)
             lease = {"owner": "codex", "status": "active", "expires_at": "2126-12-01T12:00:01Z"}
             ledger.change(leases={"todo_grind": lease})
@@ -311,7 +305,7 @@ class TestCommands:
     async def test_where_leases_are_needed_the_editor_takes_and_shows_its_own(self, path: Path) -> None:
         ledger = Ledger(path, LENS, GRIND, handoff_mode="hard_lease")
         async with Editor() as editor:
-            serve(editor, ledger)
+            serve(editor.caller.host, ledger)
             introduce(editor)
             lease = result(editor, "claimTodo", uri=path.as_uri(), todo_id="todo_grind")["lease"]
             done = result(editor, "completeTodo", uri=path.as_uri(), todo_id="todo_grind", evidence="ground")
@@ -323,7 +317,7 @@ class TestCommands:
     async def test_a_lease_that_an_agent_of_that_name_took_is_not_gone_on_with(self, path: Path) -> None:
         ledger = Ledger(path, LENS, GRIND, handoff_mode="hard_lease")
         async with Editor() as editor:
-            serve(editor, ledger)
+            serve(editor.caller.host, ledger)
             introduce(editor)
             key = {"idempotency_key": "mine", "expected_version": 0}
             result(editor, "claimTodo", uri=path.as_uri(), todo_id="todo_grind", lease=key)
@@ -380,7 +374,7 @@ class TestCommands:
     async def test_an_unsaved_document_that_is_the_authority_is_saved_first(self, path: Path) -> None:
         ledger = Ledger(path, promoted=False)
         async with Editor() as editor:
-            serve(editor, ledger)
+            serve(editor.caller.host, ledger)
             introduce(editor)
             editor.open(path.as_uri(), CLEAN)
             editor.change(path.as_uri(), 2, {"text": CLEAN + "\nmore\n"})
@@ -584,7 +578,7 @@ class TestLenses:
     async def test_a_goal_that_is_not_promoted_offers_its_rows(self, path: Path) -> None:
         ledger = Ledger(path, promoted=False)
         async with Editor() as editor:
-            serve(editor, ledger)
+            serve(editor.caller.host, ledger)
             introduce(editor)
             editor.open(path.as_uri(), CLEAN)
             titles = [title for _, title, _ in lenses(editor, path.as_uri())]
@@ -595,7 +589,7 @@ class TestLenses:
         ledger = Ledger(path, LENS, {**GRIND, "status": "done", "done": True})
         ledger.change(receipts={"op-1": {"cursor": 1, "answer": {"todo_id": "todo_grind"}}})
         async with Editor() as editor:
-            serve(editor, ledger)
+            serve(editor.caller.host, ledger)
             introduce(editor)
             deliver(editor.caller.host, GOAL)
             editor.open(path.as_uri(), on_disk(path))

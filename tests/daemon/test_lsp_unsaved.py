@@ -10,10 +10,9 @@ from typing import TYPE_CHECKING, Any, Final
 
 import pytest
 
-from authority.shown_goal import FIELD_CASES, GOAL, Ledger, answered, at_once
+from authority.shown_goal import FIELD_CASES, GOAL, Ledger, answered, serve
 from editor import TWIN, Editor, codes
 from stateward_daemon.delivering import deliver, goal_status, settle
-from stateward_daemon.lanes import Lanes
 from stateward_daemon.positions import Encoding, LineIndex
 from stateward_engine.authority.display import render_display
 
@@ -45,13 +44,8 @@ def ledger(path: Path) -> Ledger:
 @pytest.fixture
 async def editor(ledger: Ledger) -> AsyncIterator[Editor]:
     async with Editor() as editor:
-        serve(editor, ledger)
+        serve(editor.caller.host, ledger)
         yield editor
-
-
-def serve(editor: Editor, ledger: Ledger) -> None:
-    host = editor.caller.host
-    host.store, host.lanes = ledger, Lanes(at_once)  # type: ignore[assignment] # what a delivery needs of a store
 
 
 def on_disk(path: Path) -> str:
@@ -162,7 +156,7 @@ class TestPending:
     async def test_it_waits_for_every_editor(self, editor: Editor, ledger: Ledger, path: Path) -> None:
         async with Editor() as other:
             other.caller.host.unsaved = editor.caller.host.unsaved
-            serve(other, ledger)
+            serve(other.caller.host, ledger)
             for one in (editor, other):
                 one.initialize()
                 type_into(one, path)
