@@ -32,7 +32,10 @@ ACTIONS: Final = {
         "workspaceEdit": {"documentChanges": True},
         "codeLens": {"refreshSupport": True},
     },
-    "textDocument": {"codeAction": {"codeActionLiteralSupport": {"codeActionKind": {"valueSet": []}}}},
+    "textDocument": {
+        "codeAction": {"codeActionLiteralSupport": {"codeActionKind": {"valueSet": []}}},
+        "codeLens": {},
+    },
 }
 
 

@@ -18,6 +18,14 @@ from stateward_daemon.positions import Encoding
 
 # What an id of an actor has at most.
 AGENT_CHARACTERS_MAX: Final = 80
+# What a client may ask for about a document and can be told to ask for again: where it says that it asks, where that it
+# can be told, and by which request.
+REFRESHES: Final = (
+    ("textDocument.diagnostic", "workspace.diagnostics", "workspace/diagnostic/refresh"),
+    ("textDocument.codeLens", "workspace.codeLens", "workspace/codeLens/refresh"),
+    ("textDocument.inlayHint", "workspace.inlayHint", "workspace/inlayHint/refresh"),
+    ("textDocument.semanticTokens", "workspace.semanticTokens", "workspace/semanticTokens/refresh"),
+)
 # Where a client says what it takes of a diagnostic, whether that is pushed to it or asked for.
 _DIAGNOSTICS = ("capabilities.textDocument.publishDiagnostics", "capabilities.textDocument.diagnostic")
 
@@ -37,7 +45,7 @@ class Client:
         agent: Who acts in it: its option `agent`, or else the user of the daemon.
         takes_actions: It takes code actions that are more than commands.
         takes_versions: It takes edits of one version of a text.
-        refreshes_lenses: It can be told to ask for code lenses again.
+        refreshes: The methods by which it can be told to ask again for what it has asked for.
         applies_edits: It makes edits that it is asked for, and refuses those of another version of its text.
         reports_files: It can be asked to report changes of files.
         shows_related: It takes places that belong to a diagnostic.
@@ -56,7 +64,7 @@ class Client:
     agent: str = ""
     takes_actions: bool = False
     takes_versions: bool = False
-    refreshes_lenses: bool = False
+    refreshes: tuple[str, ...] = ()
     applies_edits: bool = False
     reports_files: bool = False
     shows_related: bool = False
@@ -78,6 +86,11 @@ def read_client(params: dict[str, Any]) -> Client:
     def shows(what: str) -> bool:
         return any(said(f"{kind}.{what}") is True for kind in _DIAGNOSTICS)
 
+    refreshes = tuple(
+        method
+        for asks, told, method in REFRESHES
+        if isinstance(said(f"capabilities.{asks}"), dict) and can(f"{told}.refreshSupport")
+    )
     return Client(
         name=_text(said("clientInfo.name")) or "editor",
         version=_text(said("clientInfo.version")),
@@ -85,11 +98,10 @@ def read_client(params: dict[str, Any]) -> Client:
         options=_object(said("initializationOptions.stateward")),
         agent=_text(said("initializationOptions.stateward.agent")) or agent_named(_user()),
         encoding=choose_encoding(said("capabilities.general.positionEncodings")),
-        pulls_diagnostics=isinstance(said("capabilities.textDocument.diagnostic"), dict)
-        and can("workspace.diagnostics.refreshSupport"),
+        pulls_diagnostics="workspace/diagnostic/refresh" in refreshes,
         takes_actions=isinstance(said("capabilities.textDocument.codeAction.codeActionLiteralSupport"), dict),
         takes_versions=can("workspace.workspaceEdit.documentChanges"),
-        refreshes_lenses=can("workspace.codeLens.refreshSupport"),
+        refreshes=refreshes,
         applies_edits=can("workspace.applyEdit") and can("workspace.workspaceEdit.documentChanges"),
         reports_files=can("workspace.didChangeWatchedFiles.dynamicRegistration"),
         shows_related=shows("relatedInformation"),

@@ -10,7 +10,7 @@ import asyncio
 from contextlib import suppress
 from enum import Enum, auto
 from functools import partial
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final
 
 from lsprotocol import types as lsp
 
@@ -22,8 +22,8 @@ from stateward_daemon.lsp.diagnostics import diagnostic
 from stateward_daemon.lsp.dispatch import FEATURES
 from stateward_daemon.lsp.folders import Folders
 from stateward_daemon.lsp.following import Following, Grounds, grounds_of
-from stateward_daemon.lsp.outbox import Outbox
 from stateward_daemon.lsp.reading import Reading, text_digest
+from stateward_daemon.lsp.showing import Showing
 from stateward_daemon.lsp.uris import goal_path_of
 from stateward_daemon.lsp.wire import open_wire
 from stateward_daemon.performing import Performance
@@ -50,8 +50,6 @@ if TYPE_CHECKING:
 # in a thread, so that other clients do not wait.
 READ_INLINE_MAX: Final = 64 * 1024
 
-_REFRESH: Final = lsp.WORKSPACE_DIAGNOSTIC_REFRESH
-_REFRESH_LENSES: Final = lsp.WORKSPACE_CODE_LENS_REFRESH
 _VIEW: Final = "view"
 # What `initialize` tells pygls about the client: nothing. What is read of it, `client.py` reads.
 _NO_CAPABILITIES: Final[dict[str, Any]] = {"processId": None, "rootUri": None, "capabilities": {}}
@@ -63,14 +61,6 @@ class Phase(Enum):
     NEW = auto()
     SERVING = auto()
     SHUT_DOWN = auto()
-
-
-class _Made(NamedTuple):
-    """Diagnostics that are ready to be sent, the version of the buffer that they are about, and whether it is none."""
-
-    body: bytes
-    version: int | None
-    is_empty: bool
 
 
 class LspSession:
@@ -104,11 +94,9 @@ class LspSession:
         self.caller = caller
         self._channel = channel
         self._loop = asyncio.get_running_loop()
-        self._outbox = Outbox(channel)
-        # Under which URIs the client shows diagnostics that were pushed, and would show them until they are taken back.
-        self._marked: set[str] = set()
         self._following = Following(caller, self._view_changed, self._show_if_open)
         self._wire = open_wire(channel, host.version, host.log)
+        self._showing = Showing(self, channel, self._wire)
         for method, feature in FEATURES.items():
             is_long = feature.is_long and partial(feature.is_long, self)
             perform = self._perform if feature.steps else None
@@ -133,6 +121,11 @@ class LspSession:
             self._wire.receive(message)
 
     @property
+    def is_serving(self) -> bool:
+        """Whether the client has introduced itself and not said goodbye."""
+        return self.phase is Phase.SERVING
+
+    @property
     def settled(self) -> bool:
         """Whether every command is answered."""
         return self._wire.settled
@@ -149,13 +142,13 @@ class LspSession:
 
     def resumed(self) -> None:
         """Send what was held back while the client did not read."""
-        self._outbox.resumed()
+        self._showing.outbox.resumed()
 
     def closed(self) -> None:
         """Let go of everything: the connection is gone."""
         self.phase = Phase.SHUT_DOWN
         self._following.close()
-        self._outbox.close()
+        self._showing.outbox.close()
         self.folders.close()
         for uri in list(self.buffers):
             self.release(uri)
@@ -269,16 +262,11 @@ class LspSession:
 
     def push(self, uri: str) -> None:
         """Send diagnostics soon, to a client that does not ask for them."""
-        if not self.client.pulls_diagnostics:
-            self._outbox.put(uri, partial(self._publish, uri))
+        self._showing.push(uri)
 
     def show(self, uri: str) -> None:
         """Let the client see that something else is shown for `uri`, for a reason that it does not know of."""
-        self.push(uri)
-        if self.client.pulls_diagnostics:
-            self._outbox.put(_REFRESH, partial(self._ask, _REFRESH))
-        if self.client.refreshes_lenses:
-            self._outbox.put(_REFRESH_LENSES, partial(self._ask, _REFRESH_LENSES))
+        self._showing.show(uri)
 
     def ask(self, method: str, params: object = None) -> Future[Any]:
         """Send a request. Nobody need wait for its answer: some clients refuse what they offered."""
@@ -292,7 +280,7 @@ class LspSession:
     def shut_down(self) -> None:
         """Serve nothing more but `exit`."""
         self.phase = Phase.SHUT_DOWN
-        self._outbox.close()
+        self._showing.outbox.close()
 
     def exit(self) -> None:
         """End this connection; the daemon stays for the others."""
@@ -300,11 +288,8 @@ class LspSession:
 
     # -- inside ------------------------------------------------------------------------------------------------------
 
-    def _ask(self, method: str) -> None:
-        self.ask(method)
-
     def _ask_for_edit(self, params: lsp.ApplyWorkspaceEditParams) -> None:
-        if self.phase is Phase.SERVING:
+        if self.is_serving:
             self.ask(lsp.WORKSPACE_APPLY_EDIT, params)
 
     def _admit(self, method: str, *, is_request: bool) -> None:
@@ -336,7 +321,7 @@ class LspSession:
         Performance(self.caller.host, steps, done, failed).begin()
 
     def _view_changed(self) -> None:
-        self._outbox.put(_VIEW, self._following.look)
+        self._showing.outbox.put(_VIEW, self._following.look)
 
     def _show_if_open(self, uri: str) -> bool:
         if not self.looks_after(uri):
@@ -357,31 +342,3 @@ class LspSession:
             return Reading(self.documents.read(path), self.client.encoding, None)
         except WireError:
             return None
-
-    def _publish(self, uri: str) -> None:
-        if not self.is_long(uri):
-            self._send(uri, self._made(uri))
-            return
-        made = asyncio.get_running_loop().run_in_executor(None, self._made, uri)
-        made.add_done_callback(lambda future: self._send(uri, future.result()))
-
-    def _made(self, uri: str) -> _Made:
-        """Return the diagnostics of what is shown for `uri`, ready to be sent; in a thread where that takes long."""
-        shown = self.shown(uri) if self.looks_after(uri) else None
-        version = None if shown is None else shown.version
-        items = self.diagnostics(uri, shown)
-        params = lsp.PublishDiagnosticsParams(uri, items, version=version)
-        body = self._wire.body_of(lsp.TEXT_DOCUMENT_PUBLISH_DIAGNOSTICS, params)
-        return _Made(body, version, is_empty=not items)
-
-    def _send(self, uri: str, made: _Made) -> None:
-        if self.phase is not Phase.SERVING:
-            return
-        if made.version != self.shown_version(uri):
-            # The text has moved on while a thread read it; diagnostics are never older than what they are shown on.
-            self.push(uri)
-            return
-        if made.is_empty and uri not in self.buffers and uri not in self._marked:
-            return
-        (self._marked.discard if made.is_empty else self._marked.add)(uri)
-        self._channel.send(made.body)

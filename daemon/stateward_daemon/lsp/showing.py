@@ -1,0 +1,84 @@
+"""What one editor is told without asking: diagnostics that are pushed, and that it should ask again."""
+
+from __future__ import annotations
+
+import asyncio
+from functools import partial
+from typing import TYPE_CHECKING, NamedTuple
+
+from lsprotocol import types as lsp
+
+from stateward_daemon.lsp.outbox import Outbox
+
+if TYPE_CHECKING:
+    from stateward_daemon.channel import Channel
+    from stateward_daemon.lsp.session import LspSession
+    from stateward_daemon.lsp.wire import Wire
+
+
+class _Made(NamedTuple):
+    """Diagnostics that are ready to be sent, the version of the buffer that they are about, and whether it is none."""
+
+    body: bytes
+    version: int | None
+    is_empty: bool
+
+
+class Showing:
+    """The sends of one session that no request of its client waits for.
+
+    Attributes:
+        outbox: Where they wait.
+    """
+
+    def __init__(self, session: LspSession, channel: Channel, wire: Wire) -> None:
+        """Begin with nothing shown."""
+        self.outbox = Outbox(channel)
+        self._session = session
+        self._channel = channel
+        self._wire = wire
+        # Under which URIs the client shows diagnostics that were pushed, and would show them until they are taken back.
+        self._marked: set[str] = set()
+
+    def push(self, uri: str) -> None:
+        """Send diagnostics soon, to a client that does not ask for them."""
+        if not self._session.client.pulls_diagnostics:
+            self.outbox.put(uri, partial(self._publish, uri))
+
+    def show(self, uri: str) -> None:
+        """Let the client see that something else is shown for `uri`, for a reason that it does not know of."""
+        self.push(uri)
+        for method in self._session.client.refreshes:
+            self.outbox.put(method, partial(self._refresh, method))
+
+    def _refresh(self, method: str) -> None:
+        self._wire.ask(method)
+
+    def _publish(self, uri: str) -> None:
+        if not self._session.is_long(uri):
+            self._send(uri, self._made(uri))
+            return
+        made = asyncio.get_running_loop().run_in_executor(None, self._made, uri)
+        made.add_done_callback(lambda future: self._send(uri, future.result()))
+
+    def _made(self, uri: str) -> _Made:
+        """Return the diagnostics of what is shown for `uri`, ready to be sent; in a thread where that takes long."""
+        session = self._session
+        shown = session.shown(uri) if session.looks_after(uri) else None
+        version = None if shown is None else shown.version
+        items = session.diagnostics(uri, shown)
+        params = lsp.PublishDiagnosticsParams(uri, items, version=version)
+        body = self._wire.body_of(lsp.TEXT_DOCUMENT_PUBLISH_DIAGNOSTICS, params)
+        return _Made(body, version, is_empty=not items)
+
+    def _send(self, uri: str, made: _Made) -> None:
+        if not self._session.is_serving:
+            return
+        if made.version != self._session.shown_version(uri):
+            # The text has moved on while a thread read it; diagnostics are never older than what they are shown on.
+            self.push(uri)
+            return
+        if made.is_empty and uri not in self._session.buffers and uri not in self._marked:
+            return
+        (self._marked.discard if made.is_empty else self._marked.add)(uri)
+        self._channel.send(made.body)
