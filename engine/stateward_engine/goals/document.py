@@ -19,7 +19,7 @@ from stateward_engine.goals.tables import Tables
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from stateward_engine.goals.lines import Lines
+    from stateward_engine.goals.lines import Lines, Span
     from stateward_engine.goals.todos import Todo
     from stateward_engine.goals.visible import HiddenBlock
     from stateward_engine.json_value import Json
@@ -101,6 +101,14 @@ class GoalDocument:
         Of a refused document these are the rows that can still be recognized: good for looking at, never for acting on.
         """
         return tuple(todo for section in self._tables.sections for todo in section.todos(self.layout))
+
+    def todos_in(self, span: Span) -> list[Todo]:
+        """Return the rows that a span touches, its ends included, without a look at all others."""
+        return [todo for section in self._tables.sections for todo in section.todos_in(span, self.layout)]
+
+    def todos_named(self, todo_id: str) -> list[Todo]:
+        """Return the rows with an id, written or generated; more than one is a problem of the document."""
+        return [todo for section in self._tables.sections for todo in section.todos_named(todo_id, self.layout)]
 
     @cached_property
     def refusal(self) -> UnsafeDocument | None:

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
     from stateward_engine.goals.layout import Layout
+    from stateward_engine.goals.lines import Span
     from stateward_engine.goals.passages import Passage
     from stateward_engine.goals.problems import Problem
     from stateward_engine.goals.regions import Region, RegionScan, Role
@@ -179,6 +180,19 @@ class Section(NamedTuple):
         for rows, offset in zip(self.rows, layout.offsets[self.first :], strict=False):
             for index in range(len(rows.ids)):
                 yield rows.todo(index, offset, self.region)
+
+    def todos_in(self, span: Span, layout: Layout) -> Iterator[Todo]:
+        """Yield the rows that a span touches, its ends included; only the passages that it touches are looked at."""
+        first, last = (layout.passage_at(offset) - self.first for offset in span)
+        for number in range(max(first, 0), min(last + 1, len(self.rows))):
+            rows, offset = self.rows[number], layout.offsets[self.first + number]
+            found = (rows.todo(index, offset, self.region) for index in range(len(rows.ids)))
+            yield from (todo for todo in found if todo.extent[0] <= span[1] and span[0] <= todo.extent[1])
+
+    def todos_named(self, todo_id: str, layout: Layout) -> Iterator[Todo]:
+        """Yield the rows with an id, written or generated."""
+        for rows, offset in zip(self.rows, layout.offsets[self.first :], strict=False):
+            yield from (rows.todo(index, offset, self.region) for index, name in enumerate(rows.ids) if name == todo_id)
 
     def last_line(self, layout: Layout) -> int | None:
         """Return the index of the last line of the last row, `None` when there is no row."""

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from lsprotocol import types as lsp
 
+from stateward_daemon.lsp.places import place_at
 from stateward_engine.authority.leases import told
 from stateward_engine.store.clock import utc_now
 
@@ -26,7 +27,7 @@ def handle(session: LspSession, params: lsp.HoverParams) -> lsp.Hover | None:
     if reading is None:
         return None
     offset = reading.offset(params.position)
-    todo = next((todo for todo in reading.goal.todos if _holds(todo.extent, offset)), None)
+    todo = place_at(reading.goal, offset).todo
     paragraphs = [
         *([] if todo is None else [_describe(todo, session.goal(uri))]),
         *_complaints(session.problems(uri, reading), offset),

@@ -1,0 +1,86 @@
+"""Places: what stands at a position of a document, for every feature that starts from the cursor."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from stateward_engine.goals.fields import TODO_ID, TODO_ID_IN_A_LIST
+from stateward_engine.goals.problems import shifted
+from stateward_engine.goals.row_problems import placed_tokens
+from stateward_engine.goals.todo_codec import LineKind
+from stateward_engine.state.references import mention_spans
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from stateward_engine.goals.document import GoalDocument
+    from stateward_engine.goals.lines import Span
+    from stateward_engine.goals.row_problems import Placed
+    from stateward_engine.goals.todos import Todo
+
+
+class Written(NamedTuple):
+    """A name that is written in a document, and where."""
+
+    name: str
+    span: Span
+
+
+class Place(NamedTuple):
+    """What stands at an offset; a place can be several things at once.
+
+    Attributes:
+        offset: In code points of the text.
+        todo: The row whose lines hold it.
+        token: The metadata token there.
+        todo_id: The id of a todo that is written there.
+        state_path: The path of a reference into the state there, without its dollar sign.
+    """
+
+    offset: int
+    todo: Todo | None
+    token: Placed | None
+    todo_id: Written | None
+    state_path: Written | None
+
+
+def place_at(document: GoalDocument, offset: int) -> Place:
+    """Return what stands at an offset. It costs the surroundings of the place, not the document."""
+    layout = document.layout
+    row = next(iter(document.todos_in((offset, offset))), None)
+    token = None
+    if row is not None:
+        text = document.text[slice(*row.extent)]
+        token = next((found for found in placed_tokens(text, row.extent[0]) if _holds(found.span, offset)), None)
+    number = layout.line_at(offset)
+    if not layout.passages or layout.reading(number) is LineKind.HIDDEN:
+        return Place(offset, row, token, None, None)
+    line = layout.line(number)
+    return Place(
+        offset,
+        row,
+        token,
+        _at(ids_in(line.text, line.start), offset),
+        _at(state_paths_in(line.text, line.start), offset),
+    )
+
+
+def ids_in(text: str, at: int = 0) -> Iterator[Written]:
+    """Yield the todo ids that stand in a text, which stands at an offset; ids are read without regard to case."""
+    for found in TODO_ID_IN_A_LIST.finditer(text):
+        if TODO_ID.fullmatch(name := found[0].lower()):
+            yield Written(name, shifted(found.span(), at))
+
+
+def state_paths_in(text: str, at: int = 0) -> Iterator[Written]:
+    """Yield the references into the state that stand in a text, which stands at an offset, without dollar signs."""
+    for span in mention_spans(text):
+        yield Written(text[slice(*span)], shifted(span, at))
+
+
+def _at(written: Iterable[Written], offset: int) -> Written | None:
+    return next((found for found in written if _holds(found.span, offset)), None)
+
+
+def _holds(span: Span, offset: int) -> bool:
+    return span[0] <= offset <= span[1]
