@@ -45,9 +45,9 @@ MERGE_STARTS: Final = ("<<<<<<<", "|||||||", "=======", ">>>>>>>")
 
 # How many characters a passage has at most, unless a single row or hidden block has more. An edit reads about one
 # passage, and walks over all passages: longer ones make the first dearer, shorter ones the second.
-PASSAGE_SIZE_MAX: Final = 16 * 1024
+PASSAGE_SIZE_MAX: Final = 32 * 1024
 # A shorter rest is left to the passage before it, so that typing row after row makes no passage per row.
-PASSAGE_SIZE_MIN: Final = 8 * 1024
+PASSAGE_SIZE_MIN: Final = 16 * 1024
 # The pattern that finds runs of rows takes long to compile, so short texts do without it.
 LONG_TEXT_SIZE: Final = 8 * 1024
 

@@ -15,7 +15,7 @@ from stateward_engine.goals.compact import compact
 from stateward_engine.goals.fields import FIELDS, TODO_ID, Choice, Token
 from stateward_engine.goals.todo_codec import Row, box_agrees, is_odd_row, read_body, written_status
 from stateward_engine.goals.todos import DONE_STATUSES, REFERRING_KEYS
-from stateward_engine.goals.tokens import FREE_TEXTS, is_odd_word
+from stateward_engine.goals.tokens import FREE_TEXTS, ODD_KEY, keys_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -56,7 +56,8 @@ def _run() -> re.Pattern[str]:
     patterns = ((key, _PATTERNS.get(key, _VALUE)) for key in FIELDS if key != "todo_id")
     fields = "".join(f"(?:{key}=(?:{pattern}) |)" for key, pattern in patterns)
     metadata = rf"  <!-- loopx:todo todo_id={TODO_ID.pattern} {fields}-->"
-    return re.compile(rf"(?:- \[[ xX-]\] {_TASK_TEXT}{_END}{metadata}{_END}{_END}*{_BEFORE_A_TASK})+")
+    # Each row is atomic: without that, the engine keeps a way back into every key of all rows before.
+    return re.compile(rf"(?:(?>- \[[ xX-]\] {_TASK_TEXT}{_END}{metadata}{_END}{_END}*{_BEFORE_A_TASK}))+")
 
 
 @cache
@@ -91,11 +92,9 @@ class Run:
         self.open_count = counts["open"]
         self.done_count = sum(counts[status] for status in DONE_STATUSES)
         self.is_near = match.string.endswith(("-->\n", "-->\r\n"), *match.span())
-        words = set(_examined().findall(match.string, *match.span()))
-        self.refers = any(word.startswith(REFERRING_KEYS) for word in words)
-        self.sound = all(box_agrees(marker, status) for marker, status in kinds if status) and not any(
-            map(is_odd_word, words)
-        )
+        keys = keys_of(set(_examined().findall(match.string, *match.span())))
+        self.refers = not keys.isdisjoint(REFERRING_KEYS)
+        self.sound = ODD_KEY not in keys and all(box_agrees(marker, status) for marker, status in kinds if status)
 
     def rows(self) -> Iterator[Row]:
         """Yield what each row says."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from difflib import get_close_matches
 from functools import lru_cache
+from operator import itemgetter
 from typing import TYPE_CHECKING, Final, NamedTuple
 from urllib.parse import unquote_to_bytes
 
@@ -14,7 +15,7 @@ from stateward_engine.goals.fields import FIELDS, KEPT_TOKENS_MAX, LIST_SEPARATO
 from stateward_engine.json_value import Json
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
 
 MALFORMED_ESCAPE: Final = re.compile(r"%(?![0-9A-Fa-f]{2})")
@@ -86,7 +87,8 @@ REPLACEMENT: Final = "\ufffd"
 OWN_KEYS: Final = frozenset({"todo_id", "note", "evidence", "reason", "completed_at", "updated_at", "result_hash"})
 KEPT_CHARACTERS_MAX: Final = 128
 # No key is empty.
-ODD: Final = ("", None)
+ODD_KEY: Final = ""
+ODD: Final = (ODD_KEY, None)
 
 
 class Finding(NamedTuple):
@@ -155,9 +157,9 @@ class _Words(dict[str, tuple[str, Json]]):
 _read_word: Final = _Words().__getitem__
 
 
-def is_odd_word(word: str) -> bool:
-    """Whether there is something to tell about a word of a metadata comment."""
-    return _read_word(word) is ODD
+def keys_of(words: Iterable[str]) -> frozenset[str]:
+    """Return the keys of words of metadata comments, and `ODD_KEY` if there is something to tell about one of them."""
+    return frozenset(map(itemgetter(0), map(_read_word, words)))
 
 
 def read_words(words: Sequence[str]) -> tuple[dict[str, Json], bool]:
@@ -167,7 +169,7 @@ def read_words(words: Sequence[str]) -> tuple[dict[str, Json], bool]:
     Source: goal-documents 1.5.
     """
     fields = dict(map(_read_word, words))
-    if len(fields) == len(words) and "" not in fields:
+    if len(fields) == len(words) and ODD_KEY not in fields:
         return fields, False
     fields = {}
     for key, _, raw in (word.partition("=") for word in words):
