@@ -31,17 +31,25 @@ class Refused(Exception):
         super().__init__(f"{error.get('code')} {self.category}: {error.get('message')}")
 
 
+def connected(path: str | Path) -> socket.socket:
+    """Return a connection to the socket at a path."""
+    connection = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+    connection.settimeout(PATIENCE_S)
+    try:
+        connection.connect(os.fspath(path))
+    except OSError:
+        connection.close()
+        raise
+    return connection
+
+
 class Wire:
     """One connection."""
 
-    def __init__(self, path: str | Path, *, lines: bool = False) -> None:
-        self.socket = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+    def __init__(self, place: str | Path | socket.socket, *, lines: bool = False) -> None:
+        """Talk over a socket that is connected, or connect to the one at a path."""
+        self.socket = place if isinstance(place, socket.socket) else connected(place)
         self.socket.settimeout(PATIENCE_S)
-        try:
-            self.socket.connect(os.fspath(path))
-        except OSError:
-            self.socket.close()
-            raise
         self.lines = lines
         self.notifications: list[dict[str, Any]] = []
         self._buffer = b""

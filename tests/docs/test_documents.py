@@ -6,12 +6,14 @@ import inspect
 import json
 import os
 import re
+import sys
 from pathlib import Path
 
 import pytest
 
 from stateward_daemon import handlers
 from stateward_daemon.dispatch import handler_of
+from stateward_daemon.lsp.dispatch import FEATURES
 from stateward_daemon.settings import ENVIRONMENT_PREFIX, Settings
 from stateward_engine.goals.codes import CODES, page_of
 from stateward_engine.goals.contract import RECORD_FIELDS, WITHOUT_MARKDOWN
@@ -76,12 +78,29 @@ def unwritten_page() -> str:
     return ", ".join(f"`{field}`" for field in RECORD_FIELDS if field in WITHOUT_MARKDOWN) + "."
 
 
-GENERATED_PAGES = [DOCS / "protocol.md", DOCS / "goal-documents.md", *sorted(DOCS.glob("problems/*.md"))]
+def editor_methods_page() -> str:
+    """Return the table of the methods of the language server, as Markdown: what their handler files say of them."""
+    rows = [f"| {_about(row.handle.__module__)} |" for row in FEATURES.values()]
+    return "\n".join(["| method | what it is |", "|---|---|", *rows])
+
+
+def _about(module: str) -> str:
+    first_line = (sys.modules[module].__doc__ or "").partition("\n")[0]
+    return first_line.removesuffix(".").replace(": ", " | ", 1)
+
+
+GENERATED_PAGES = [
+    DOCS / "protocol.md",
+    DOCS / "editors.md",
+    DOCS / "goal-documents.md",
+    *sorted(DOCS.glob("problems/*.md")),
+]
 
 
 @pytest.mark.parametrize("page", GENERATED_PAGES, ids=lambda page: page.stem)
 def test_golden_parts_of_a_page_are_what_the_tables_say(page: Path) -> None:
     parts = {
+        "editor_methods": editor_methods_page,
         "errors": errors_page,
         "headings": headings_page,
         "keys": keys_page,
@@ -142,6 +161,12 @@ def test_each_method_has_one_row_one_handler_file_and_one_handler() -> None:
 
     assert files == set(METHODS)
     assert all(callable(handler_of(method)) for method in METHODS.values())
+
+
+def test_the_file_of_a_method_of_editors_says_which_it_is() -> None:
+    about = {method: _about(row.handle.__module__) for method, row in FEATURES.items()}
+
+    assert [method for method, line in about.items() if not line.startswith(f"`{method}` | ")] == []
 
 
 def test_writes_refuse_members_that_they_do_not_know() -> None:

@@ -5,36 +5,19 @@
 
 from __future__ import annotations
 
-import json
-import os
-import re
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
 import pytest
+from transcribing import GOAL, TIMED, VOLATILE, golden_of, steady
 
 from stateward_protocol.methods import METHODS
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from pathlib import Path
 
     from wire import Daemon, Wire
-
-GOLDEN: Final = Path(__file__).parent / "golden"
-# Members that differ from run to run, or from machine to machine.
-VOLATILE: Final = {
-    "pid", "store", "socket", "log", "uptime_s", "connections", "queue_length", "sequence", "store_bytes", "changed_at",
-    "version",
-}  # fmt: skip
-# The same of digests of what was decided at a time of its own.
-TIMED: Final = VOLATILE | {
-    "completion_receipt_id", "records_sha256", "rendered_sha256", "section_record_sha256", "shadow_sha256",
-    "source_sha256",
-}  # fmt: skip
-# A revision begins with the id of the store.
-STORE_ID: Final = re.compile(r"\bfile:[0-9a-f]{16}:")
-TIME: Final = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ")
 
 DOCUMENT: Final = """\
 ---
@@ -65,24 +48,6 @@ RECORD: Final[dict[str, Any]] = {
 }
 FILLED: Final = ("patch_state", {"patch": {"cwd": {"tactics": {"next": "go"}, "lazy": {"list": [1, {"a": True}]}}}})
 
-# What stands at `<cwd>/GOAL.md`.
-GOAL: Final = """\
----
-status: active
----
-# Goal
-
-## Next Action
-
-- Go on.
-
-## Agent Todo
-
-- [ ] [P1] Rehearse the rollback
-  <!-- loopx:todo todo_id=todo_rehearse -->
-- [x] [P2] Write the plan
-  <!-- loopx:todo todo_id=todo_plan status=done -->
-"""
 OF_GOAL: Final = {"goal_id": "rollback"}
 OF_TODO: Final = {**OF_GOAL, "todo_id": "todo_rehearse"}
 HELD: Final = {**OF_TODO, "owner": "agent-kite", "idempotency_key": "kite-1"}
@@ -347,27 +312,6 @@ SCRIPTS: Final[dict[str, list[tuple[str, dict[str, Any]]]]] = {
 }
 
 
-def steady(value: Any, cwd: str, volatile: set[str]) -> Any:
-    """Return `value` with a word in the place of what differs from run to run."""
-    if isinstance(value, dict):
-        return {k: f"<{k}>" if _differs(k, v, volatile) else steady(v, cwd, volatile) for k, v in value.items()}
-    if isinstance(value, list):
-        return [steady(item, cwd, volatile) for item in value]
-    if isinstance(value, str):
-        return TIME.sub("<time>", STORE_ID.sub("file:<store>:", value.replace(cwd, "<cwd>")))
-    return value
-
-
-def _differs(name: str, value: Any, volatile: set[str]) -> bool:
-    # The version of a program is a text; that of a lease counts.
-    return (
-        name in volatile
-        and value is not None
-        and not isinstance(value, list)
-        and (name, type(value)) != ("version", int)
-    )
-
-
 def transcript(wire: Wire, cwd: Path, script: list[tuple[str, dict[str, Any]]]) -> list[dict[str, Any]]:
     """Return what went over the wire."""
     attach = {
@@ -431,11 +375,7 @@ def test_golden_transcript(start: Callable[[], Daemon], method: str) -> None:
         lines = transcript(wire, cwd, SCRIPTS[method])
     # A rendering has digests of what is given, and nothing of a time.
     volatile = VOLATILE if method == "goal_render" else TIMED
-    found = "".join(json.dumps(steady(line, str(cwd), volatile), ensure_ascii=False) + "\n" for line in lines)
-    golden = GOLDEN / f"{method}.jsonl"
-    if os.environ.get("STATEWARD_GOLDEN") == "write":
-        golden.parent.mkdir(exist_ok=True)
-        golden.write_text(found, encoding="utf-8")
+    found = [steady(line, {"cwd": str(cwd)}, volatile) for line in lines]
 
     assert undeclared(lines) == []
-    assert found == golden.read_text(encoding="utf-8")
+    assert found == golden_of(f"{method}.jsonl", found)

@@ -1,0 +1,268 @@
+"""What an editor does in the golden transcript of each method of the language server.
+
+A row of `SCRIPTS` is named as the handler file of its method. A script is a list of steps: `PULLS` or `PUSHED` first,
+then `ask`, `tell`, `told`, `call`, `write` and `ENDED`. `make golden` writes its transcript.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+from transcribing import GOAL
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+
+class Step(NamedTuple):
+    """One step of a script: see the functions that make them."""
+
+    kind: str
+    name: str = ""
+    content: Any = None
+
+
+def ask(method: str, params: Mapping[str, Any] | Callable[[Any], Mapping[str, Any]] | None = None) -> Step:
+    """Send a request and wait for its answer; params may be made from the result before."""
+    return Step("ask", method, {} if params is None else params)
+
+
+def tell(method: str, params: Mapping[str, Any] | None = None) -> Step:
+    """Send a notification."""
+    return Step("tell", method, params or {})
+
+
+def told(method: str, answer: Any = None) -> Step:
+    """Wait for what the server sends of itself; a request gets that answer. What is not waited for is passed over."""
+    return Step("told", method, answer)
+
+
+def call(method: str, **params: Any) -> Step:
+    """Let an agent that works for the same owners call a method."""
+    return Step("call", method, params)
+
+
+def write(text: str, name: str = "ACTIVE_GOAL_STATE.md") -> Step:
+    """Let somebody else write a file."""
+    return Step("write", name, text)
+
+
+ENDED: Final = Step("ended")
+
+FOLDER: Final = "file://<cwd>"
+URI: Final = "file://<cwd>/ACTIVE_GOAL_STATE.md"
+DOCUMENT: Final = {"textDocument": {"uri": URI}}
+OF_GOAL: Final = {"goal_id": "<goal>"}
+
+# The third row has no id of its own, and the second stands twice.
+TROUBLED: Final = GOAL + "- [ ] [P2] 核对 🌊 again\n- [ ] Twice\n  <!-- loopx:todo todo_id=todo_plan -->\n"
+
+
+def initialize(capabilities: Mapping[str, Any], *folders: str) -> Step:
+    """Introduce an editor for workspace folders."""
+    params = {
+        "processId": None,
+        "clientInfo": {"name": "transcript"},
+        "capabilities": capabilities,
+        "workspaceFolders": [{"uri": folder, "name": "project"} for folder in folders],
+        "initializationOptions": {"stateward": {"agent": "ada", "cwd": "<cwd>", "session": "editor"}},
+    }
+    return ask("initialize", params)
+
+
+# What new editors can do.
+CAPABLE: Final[dict[str, Any]] = {
+    "textDocument": {
+        "codeAction": {"codeActionLiteralSupport": {"codeActionKind": {"valueSet": []}}},
+        "codeLens": {},
+        "documentSymbol": {"hierarchicalDocumentSymbolSupport": True},
+        "hover": {"contentFormat": ["markdown", "plaintext"]},
+        "publishDiagnostics": {
+            "codeDescriptionSupport": True,
+            "relatedInformation": True,
+            "tagSupport": {"valueSet": [1, 2]},
+        },
+    },
+    "workspace": {
+        "applyEdit": True,
+        "codeLens": {"refreshSupport": True},
+        "workspaceEdit": {"documentChanges": True},
+    },
+}
+PULLING: Final = {
+    "textDocument": {**CAPABLE["textDocument"], "diagnostic": {}},
+    "workspace": {**CAPABLE["workspace"], "diagnostics": {"refreshSupport": True}},
+}
+# An editor to which diagnostics are pushed, and one that asks for them.
+PUSHED: Final = [initialize(CAPABLE, FOLDER), tell("initialized")]
+PULLS: Final = [initialize(PULLING, FOLDER), tell("initialized")]
+
+REGISTERED: Final = call("goal_register", **OF_GOAL, path="<cwd>/ACTIVE_GOAL_STATE.md")
+PROMOTED: Final = [
+    REGISTERED,
+    call("authority_shadow_bootstrap", **OF_GOAL, operation_id="<goal>-shadow"),
+    call("authority_promote", **OF_GOAL, operation_id="<goal>-promote"),
+]
+
+
+def opened(text: str) -> Step:
+    """Open the document with a text of the editor's."""
+    item = {"uri": URI, "languageId": "markdown", "version": 1, "text": text}
+    return tell("textDocument/didOpen", {"textDocument": item})
+
+
+def changed(version: int, *changes: Mapping[str, Any]) -> Step:
+    """Edit the document."""
+    edited = {"textDocument": {"uri": URI, "version": version}, "contentChanges": changes}
+    return tell("textDocument/didChange", edited)
+
+
+def span(first: tuple[int, int], end: tuple[int, int]) -> dict[str, Any]:
+    """Return a range: line and character of its two ends, from 0."""
+    ends = [{"line": line, "character": character} for line, character in (first, end)]
+    return {"range": dict(zip(("start", "end"), ends, strict=True))}
+
+
+def at(line: int, character: int) -> dict[str, Any]:
+    """Return the params of a request about a place."""
+    return {**DOCUMENT, "position": {"line": line, "character": character}}
+
+
+def run(command: str, **argument: Any) -> Step:
+    """Run a command on the document."""
+    arguments = [{"uri": URI, **argument}]
+    return ask("workspace/executeCommand", {"command": f"stateward.{command}", "arguments": arguments})
+
+
+PUBLISHED: Final = told("textDocument/publishDiagnostics")
+ASKED_AGAIN: Final = told("workspace/diagnostic/refresh")
+
+SCRIPTS: Final[dict[str, list[Step]]] = {
+    # Built into the dispatcher.
+    "initialize": [
+        ask("textDocument/hover", at(0, 0)),
+        initialize(PULLING),
+        initialize({}),
+        ask("textDocument/teleport", at(0, 0)),
+    ],
+    "cancel_request": [*PULLS, opened(GOAL), tell("$/cancelRequest", {"id": 7}), ask("textDocument/hover", at(11, 4))],
+    # The life of a connection.
+    "initialized": [
+        initialize({"workspace": {"didChangeWatchedFiles": {"dynamicRegistration": True}}}),
+        tell("initialized"),
+        told("client/registerCapability"),
+    ],
+    "shutdown": [*PULLS, ask("shutdown"), ask("textDocument/hover", at(0, 0))],
+    "exit": [*PULLS, ask("shutdown"), tell("exit"), ENDED],
+    # Documents.
+    "text_document_did_open": [*PUSHED, opened(TROUBLED), PUBLISHED],
+    "text_document_did_change": [
+        *PUSHED,
+        opened(TROUBLED),
+        PUBLISHED,
+        changed(2, {**span((15, 14), (15, 16)), "text": "!"}, {**span((17, 30), (17, 34)), "text": "twin"}),
+        PUBLISHED,
+        changed(3, {"text": GOAL}),
+        PUBLISHED,
+    ],
+    "text_document_did_save": [
+        *PUSHED,
+        write(GOAL),
+        opened(GOAL),
+        PUBLISHED,
+        changed(2, {**span((5, 0), (8, 0)), "text": ""}),
+        PUBLISHED,
+        write(TROUBLED),
+        tell("textDocument/didSave", DOCUMENT),
+        PUBLISHED,
+    ],
+    "text_document_did_close": [
+        *PUSHED,
+        opened(TROUBLED),
+        PUBLISHED,
+        tell("textDocument/didClose", DOCUMENT),
+        PUBLISHED,
+    ],
+    "text_document_diagnostic": [
+        *PULLS,
+        opened(TROUBLED),
+        ask("textDocument/diagnostic", DOCUMENT),
+        ask("textDocument/diagnostic", {**DOCUMENT, "previousResultId": "<resultId>"}),
+        changed(2, {"text": GOAL}),
+        ask("textDocument/diagnostic", {**DOCUMENT, "previousResultId": "<resultId>"}),
+    ],
+    "workspace_diagnostic": [
+        write(TROUBLED),
+        *PULLS,
+        ASKED_AGAIN,
+        ask("workspace/diagnostic", {"previousResultIds": []}),
+        ask("workspace/diagnostic", {"previousResultIds": [{"uri": URI, "value": "<resultId>"}]}),
+    ],
+    # What is seen.
+    "text_document_hover": [
+        *PULLS,
+        opened(TROUBLED),
+        ask("textDocument/hover", at(11, 8)),
+        ask("textDocument/hover", at(15, 8)),
+        ask("textDocument/hover", at(3, 0)),
+    ],
+    "text_document_document_symbol": [*PULLS, opened(TROUBLED), ask("textDocument/documentSymbol", DOCUMENT)],
+    "text_document_code_lens": [
+        write(GOAL),
+        *PROMOTED,
+        *PULLS,
+        opened(GOAL),
+        ask("textDocument/codeLens", DOCUMENT),
+    ],
+    "text_document_code_action": [
+        write(GOAL),
+        REGISTERED,
+        *PULLS,
+        opened(TROUBLED),
+        ask("textDocument/codeAction", {**DOCUMENT, **span((14, 0), (14, 1)), "context": {"diagnostics": []}}),
+        ask("textDocument/codeAction", {**DOCUMENT, **span((11, 0), (11, 1)), "context": {"diagnostics": []}}),
+        ask(
+            "textDocument/codeAction",
+            {
+                **DOCUMENT,
+                **span((0, 0), (0, 0)),
+                "context": {"diagnostics": [], "only": ["source.fixAll.stateward"]},
+            },
+        ),
+    ],
+    # What is done.
+    "workspace_execute_command": [
+        write(GOAL),
+        *PROMOTED,
+        *PULLS,
+        run("claimTodo", todo_id="todo_rehearse", operation_id="<goal>-claim"),
+        run("showReceipt", todo_id="todo_rehearse"),
+        told("window/showMessage"),
+        run("completeTodo", todo_id="todo_rehearse", agent_id="bob"),
+        told("window/showMessage"),
+        run(
+            "completeTodo", todo_id="todo_rehearse", evidence="8 minutes", no_followup=True, operation_id="<goal>-done"
+        ),
+        run("projectMarkdown"),
+    ],
+    # Files and folders.
+    "workspace_did_change_watched_files": [
+        *PUSHED,
+        write(TROUBLED, "later/ACTIVE_GOAL_STATE.md"),
+        tell(
+            "workspace/didChangeWatchedFiles",
+            {"changes": [{"uri": "file://<cwd>/later/ACTIVE_GOAL_STATE.md", "type": 1}]},
+        ),
+        PUBLISHED,
+    ],
+    "workspace_did_change_workspace_folders": [
+        write(TROUBLED),
+        initialize(CAPABLE),
+        tell("initialized"),
+        tell(
+            "workspace/didChangeWorkspaceFolders",
+            {"event": {"added": [{"uri": FOLDER, "name": "project"}], "removed": []}},
+        ),
+        PUBLISHED,
+    ],
+}
