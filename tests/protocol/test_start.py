@@ -21,6 +21,7 @@ from stateward.start import is_older, open_transport
 from stateward.stop import stop_daemon
 from stateward_protocol import __version__
 from stateward_protocol.errors import WireError
+from strangers import give_away
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -189,12 +190,13 @@ class TestStarting:
 
         assert pid_of_daemon(store) != os.getpid()
 
-    @pytest.mark.skipif(os.geteuid() != 0, reason="only root can give a socket away")
-    def test_a_socket_of_somebody_else_is_passed_over(self, store: Path, folder: Path) -> None:
+    def test_a_socket_of_somebody_else_is_passed_over(
+        self, store: Path, folder: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
         """Field case 39: refuse to talk; the announcement may be older than whoever sits there now."""
         store.mkdir(mode=0o700)
         stranger = StandIn(folder / "stranger.sock", lambda message: result(message, {}))
-        os.chown(folder / "stranger.sock", 65534, -1)
+        give_away(folder / "stranger.sock", monkeypatch)
         (store / "lock").write_bytes(lock_file(Announcement(1, str(folder / "stranger.sock"), "99.0")))
         try:
             pid_of_daemon(store)
