@@ -132,7 +132,12 @@ def some_edit(drawn: random.Random, text: str) -> Edit:
 
 
 def some_row_edit(drawn: random.Random, text: str) -> Edit:
-    """Return an edit that takes a row of two lines out of a text, or puts one in."""
+    """Return an edit that takes a row of two lines out of a text, puts one in, or lets one name others."""
+    ids = list(re.finditer(r"todo_id=todo_row\d (?:\S+=\S+ )?", text))
+    if ids and drawn.random() < 0.25:
+        at, end = drawn.choice(ids).span()
+        behind = text.index(" ", at) + 1
+        return Edit(behind, end, drawn.choice(["", *(f"{reference} " for reference in REFERENCES)]))
     starts = [match.start() for match in re.finditer("^- ", text, re.MULTILINE)]
     start = drawn.choice(starts) if starts else len(text)
     if starts and drawn.random() < 0.5:
