@@ -148,8 +148,10 @@ def test_a_runtime_directory_that_does_not_fit_is_passed_over(place: Daemon, tmp
     assert len(socket) <= 107
 
 
-def test_where_sockets_do_not_work_the_verbs_work_in_process(place: Daemon) -> None:
-    place.environment["STATEWARD_SOCKET"] = "/proc/stateward.sock"
+def test_where_no_socket_can_be_made_the_verbs_work_in_process(place: Daemon, tmp_path: Path) -> None:
+    taken = tmp_path / "stateward.sock"
+    taken.touch(mode=0o600)
+    place.environment["STATEWARD_SOCKET"] = str(taken)
     began = time.monotonic()
     patched = place.run("patch", '{"cwd": {"tactics": {"n": 1}}}')
     read = place.run("read", "cwd.tactics.n", "--json")

@@ -65,8 +65,8 @@ class TestReplace:
     @pytest.mark.parametrize("mode", [0o600, 0o644, 0o664, 0o444])
     @pytest.mark.parametrize("umask", [0, 0o077])
     def test_mode_and_attributes_stay(self, document: Path, mode: int, umask: int) -> None:
-        document.chmod(mode)
         os.setxattr(document, "user.stateward.test", b"kept")
+        document.chmod(mode)
         before = os.umask(umask)
         try:
             publish(document, to(b"new\n"))
