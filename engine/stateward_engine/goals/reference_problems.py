@@ -5,7 +5,7 @@ Source: goal-documents section 5.
 
 from __future__ import annotations
 
-from itertools import chain
+from itertools import chain, islice
 from typing import TYPE_CHECKING, NamedTuple
 
 from stateward_engine.goals.problems import RELATED_MAX, Problem, problem, shifted
@@ -86,8 +86,9 @@ def _cycles(parts: Parts) -> Iterator[Problem]:
         places = [place for name in ring for place in edges[name].values()]
         for span, _ in places:
             message = "these rows wait for each other, so none of them can begin; remove one of the references"
-            others = [place for place in places if place[0] != span]
-            yield problem("blocking_cycle", message, span, others[:RELATED_MAX])
+            # No more of them than are told: a cycle can have as many rows as a document.
+            others = islice((place for place in places if place[0] != span), RELATED_MAX)
+            yield problem("blocking_cycle", message, span, list(others))
 
 
 def rings(graph: Mapping[str, Sequence[str]]) -> Iterator[list[str]]:
