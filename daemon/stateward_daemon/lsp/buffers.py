@@ -19,6 +19,7 @@ from stateward_engine.goals.document import read_document
 from stateward_engine.goals.lines import BYTE_ORDER_MARK
 
 if TYPE_CHECKING:
+    from array import array
     from collections.abc import Callable, Iterable, Sequence
     from pathlib import Path
 
@@ -55,6 +56,8 @@ class Buffer:
     follows_file: bool = False
     # With the text that it is of: a thread may finish one after the text has moved on.
     _read: tuple[str, Reading] | None = field(default=None, repr=False)
+    # The semantic tokens that the client was sent last, with the name that they have for it.
+    _tokens: tuple[str, array[int]] | None = field(default=None, repr=False)
 
     @property
     def is_unsaved(self) -> bool:
@@ -109,6 +112,16 @@ class Buffer:
         reading = Reading(goal, self.encoding, version)
         self._read = (text, reading)
         return reading
+
+    def keep_tokens(self, numbers: array[int]) -> str:
+        """Keep the semantic tokens that the client is sent; return the name by which it asks what has changed."""
+        name = str(int(self._tokens[0]) + 1) if self._tokens else "1"
+        self._tokens = name, numbers
+        return name
+
+    def kept_tokens(self, name: str) -> array[int] | None:
+        """Return the tokens that the client knows under a name, `None` when others were sent since."""
+        return self._tokens[1] if self._tokens and self._tokens[0] == name else None
 
     def _is_text_of(self, digest: str | None) -> bool:
         # Editors take the mark off and put it back when they save.

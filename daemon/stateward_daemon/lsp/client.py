@@ -53,6 +53,9 @@ class Client:
         shown_tags: The tags of diagnostics that it takes.
         shows_markdown: It takes Markdown in a hover.
         nests_symbols: It takes symbols inside symbols.
+        prepares_renames: It asks whether a name can be renamed before it asks for the new one.
+        shows_link_tooltips: It takes a word on what a link leads to.
+        foldings_max: How many ranges to fold it takes of a document, `None` for any number.
     """
 
     name: str = "editor"
@@ -72,6 +75,9 @@ class Client:
     shown_tags: frozenset[int] = frozenset()
     shows_markdown: bool = False
     nests_symbols: bool = False
+    prepares_renames: bool = False
+    shows_link_tooltips: bool = False
+    foldings_max: int | None = None
 
 
 def read_client(params: dict[str, Any]) -> Client:
@@ -109,6 +115,9 @@ def read_client(params: dict[str, Any]) -> Client:
         shown_tags=frozenset(tag for kind in _DIAGNOSTICS for tag in _numbers(said(f"{kind}.tagSupport.valueSet"))),
         shows_markdown="markdown" in _list(said("capabilities.textDocument.hover.contentFormat")),
         nests_symbols=can("textDocument.documentSymbol.hierarchicalDocumentSymbolSupport"),
+        prepares_renames=can("textDocument.rename.prepareSupport"),
+        shows_link_tooltips=can("textDocument.documentLink.tooltipSupport"),
+        foldings_max=next(iter(_numbers([said("capabilities.textDocument.foldingRange.rangeLimit")])), None),
     )
 
 

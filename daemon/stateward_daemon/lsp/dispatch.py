@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from lsprotocol import types as lsp
 
+from stateward_daemon.lsp.coloring import LEGEND
 from stateward_daemon.lsp.commands import COMMANDS
 from stateward_daemon.lsp.features import (
     exit_,
@@ -18,12 +19,22 @@ from stateward_daemon.lsp.features import (
     text_document_did_close,
     text_document_did_open,
     text_document_did_save,
+    text_document_document_highlight,
+    text_document_document_link,
     text_document_document_symbol,
+    text_document_folding_range,
     text_document_hover,
+    text_document_prepare_rename,
+    text_document_references,
+    text_document_rename,
+    text_document_semantic_tokens_full,
+    text_document_semantic_tokens_full_delta,
+    text_document_semantic_tokens_range,
     workspace_diagnostic,
     workspace_did_change_watched_files,
     workspace_did_change_workspace_folders,
     workspace_execute_command,
+    workspace_symbol,
 )
 
 if TYPE_CHECKING:
@@ -58,6 +69,11 @@ def _of_all(session: LspSession, _params: object) -> bool:
     return any(map(session.is_long, [*session.buffers, *session.folders.goals.values()]))
 
 
+def _always(_session: LspSession, _params: object) -> bool:
+    """Tell of what looks at every goal document there is, files among them."""
+    return True
+
+
 FEATURES: Final[dict[str, Feature]] = {
     lsp.INITIALIZED: Feature(initialized.handle),
     lsp.SHUTDOWN: Feature(shutdown.handle),
@@ -78,6 +94,19 @@ FEATURES: Final[dict[str, Feature]] = {
         text_document_code_action.handle, lsp.CodeActionOptions(list(text_document_code_action.KINDS)), _of_one
     ),
     lsp.TEXT_DOCUMENT_CODE_LENS: Feature(text_document_code_lens.handle, lsp.CodeLensOptions(), _of_one),
+    lsp.TEXT_DOCUMENT_REFERENCES: Feature(text_document_references.handle, is_long=_always),
+    lsp.TEXT_DOCUMENT_DOCUMENT_HIGHLIGHT: Feature(text_document_document_highlight.handle, is_long=_of_one),
+    lsp.TEXT_DOCUMENT_PREPARE_RENAME: Feature(text_document_prepare_rename.handle, is_long=_always),
+    lsp.TEXT_DOCUMENT_RENAME: Feature(text_document_rename.handle, is_long=_always),
+    # It looks for the files that are named.
+    lsp.TEXT_DOCUMENT_DOCUMENT_LINK: Feature(text_document_document_link.handle, is_long=_always),
+    lsp.TEXT_DOCUMENT_FOLDING_RANGE: Feature(text_document_folding_range.handle, is_long=_of_one),
+    lsp.TEXT_DOCUMENT_SEMANTIC_TOKENS_FULL: Feature(text_document_semantic_tokens_full.handle, LEGEND, _of_one),
+    lsp.TEXT_DOCUMENT_SEMANTIC_TOKENS_FULL_DELTA: Feature(
+        text_document_semantic_tokens_full_delta.handle, is_long=_of_one
+    ),
+    lsp.TEXT_DOCUMENT_SEMANTIC_TOKENS_RANGE: Feature(text_document_semantic_tokens_range.handle, is_long=_of_one),
+    lsp.WORKSPACE_SYMBOL: Feature(workspace_symbol.handle, is_long=_always),
     lsp.WORKSPACE_EXECUTE_COMMAND: Feature(
         workspace_execute_command.handle, lsp.ExecuteCommandOptions(list(COMMANDS)), steps=True
     ),

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+import re
+from typing import TYPE_CHECKING, Final, NamedTuple
 
-from stateward_engine.goals.fields import TODO_ID, TODO_ID_IN_A_LIST
+from stateward_engine.goals.fields import TODO_ID
 from stateward_engine.goals.problems import shifted
 from stateward_engine.goals.row_problems import placed_tokens
 from stateward_engine.goals.todo_codec import LineKind
@@ -17,6 +18,13 @@ if TYPE_CHECKING:
     from stateward_engine.goals.lines import Span
     from stateward_engine.goals.row_problems import Placed
     from stateward_engine.goals.todos import Todo
+
+# Whole words in text, and members of values, where a space or what separates members may be escaped. The word in front
+# of the id that a row waits for is none.
+_ID: Final = re.compile(
+    r"(?:(?<![A-Za-z0-9_-])|(?<=%2[0Cc])|(?<=%3[ABab])|(?<=%7[Cc]))(?!todo_done(?::|%3[Aa])todo_)"
+    r"[Tt][Oo][Dd][Oo]_[A-Za-z0-9_-]+"
+)
 
 
 class Written(NamedTuple):
@@ -66,8 +74,12 @@ def place_at(document: GoalDocument, offset: int) -> Place:
 
 
 def ids_in(text: str, at: int = 0) -> Iterator[Written]:
-    """Yield the todo ids that stand in a text, which stands at an offset; ids are read without regard to case."""
-    for found in TODO_ID_IN_A_LIST.finditer(text):
+    """Yield the todo ids that stand in a text, which stands at an offset; ids are read without regard to case.
+
+    >>> [found.name for found in ids_in("todo_one,Todo_Two%2Ctodo_three todo_done:todo_four my_todo_five")]
+    ['todo_one', 'todo_two', 'todo_three', 'todo_four']
+    """
+    for found in _ID.finditer(text):
         if TODO_ID.fullmatch(name := found[0].lower()):
             yield Written(name, shifted(found.span(), at))
 

@@ -21,6 +21,7 @@ class Reading:
     Attributes:
         goal: What the text says; its spans are code points.
         version: Of the buffer that was read; `None` for a file, which has none.
+        encoding: How the client counts characters.
     """
 
     def __init__(self, goal: GoalDocument, encoding: Encoding, version: int | None) -> None:
@@ -32,8 +33,7 @@ class Reading:
             version: Of its buffer. Positions in a buffer count every character that the client sent; those in a file do
                 not count a byte-order mark, because editors take it off.
         """
-        self.goal, self.version = goal, version
-        self._encoding = encoding
+        self.goal, self.version, self.encoding = goal, version, encoding
         self._mark = len(goal.layout.mark) if version is None else 0
         # By passage, so that a place is found without walking through all lines of a long document.
         self._indices: dict[int, LineIndex] = {}
@@ -47,11 +47,11 @@ class Reading:
         layout = self.goal.layout
         passage = layout.passage_of_line(position.line)
         line = position.line - layout.starts[passage]
-        return self._base(passage) + self._index(passage).offset(line, position.character, self._encoding)
+        return self._base(passage) + self._index(passage).offset(line, position.character, self.encoding)
 
     def _position(self, offset: int) -> lsp.Position:
         passage = self.goal.layout.passage_at(offset)
-        line, character = self._index(passage).position(offset - self._base(passage), self._encoding)
+        line, character = self._index(passage).position(offset - self._base(passage), self.encoding)
         return lsp.Position(self.goal.layout.starts[passage] + line, character)
 
     def _base(self, passage: int) -> int:

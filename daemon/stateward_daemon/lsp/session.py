@@ -277,6 +277,11 @@ class LspSession:
         params = lsp.ShowMessageParams(kind, message)
         self._channel.send(self._wire.body_of(lsp.WINDOW_SHOW_MESSAGE, params))
 
+    def tell_soon(self, message: str) -> None:
+        """Show a person a sentence. From any thread."""
+        with suppress(RuntimeError):
+            self._loop.call_soon_threadsafe(self.tell, message)
+
     def shut_down(self) -> None:
         """Serve nothing more but `exit`."""
         self.phase = Phase.SHUT_DOWN
@@ -314,6 +319,7 @@ class LspSession:
         self.phase = Phase.SERVING
         self._wire.encoding = client.encoding
         self._wire.offers_diagnostics = client.pulls_diagnostics
+        self._wire.offers_preparation = client.prepares_renames
         # In the background, so that nothing of it is sent before the answer to `initialize`.
         self.folders.change(added=client.folders)
 

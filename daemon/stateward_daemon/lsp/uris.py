@@ -52,5 +52,9 @@ def uri_below(folder: str, relative: PurePath) -> str:
 
 
 def uri_of(path: Path) -> str:
-    """Return the URI of an absolute path."""
-    return uri_below("file://", path.relative_to("/"))
+    """Return the URI of an absolute path.
+
+    >>> uri_of(Path("/projects/a b/ACTIVE_GOAL_STATE.md"))
+    'file:///projects/a%20b/ACTIVE_GOAL_STATE.md'
+    """
+    return f"file://{quote(os.fsencode(path))}"

@@ -65,12 +65,14 @@ class Wire(LanguageServerProtocol):
         log: Where mistakes go.
         encoding: What `initialize` announces as the encoding of positions.
         offers_diagnostics: Whether it announces that diagnostics can be asked for.
+        offers_preparation: Whether it announces that a rename can be prepared.
     """
 
     channel: Channel
     log: logging.Logger
     encoding: Encoding = Encoding.UTF_16
     offers_diagnostics: bool = True
+    offers_preparation: bool = False
 
     def __init__(self, server: LanguageServer, converter: Converter) -> None:
         super().__init__(server, converter)
@@ -198,6 +200,8 @@ class Wire(LanguageServerProtocol):
         capabilities.position_encoding = lsp.PositionEncodingKind(self.encoding)
         if not self.offers_diagnostics:
             capabilities.diagnostic_provider = None
+        if self.offers_preparation:
+            capabilities.rename_provider = lsp.RenameOptions(prepare_provider=True)
         # pygls announces commands of its own, even when there is none.
         capabilities.execute_command_provider = self.fm.feature_options.get(lsp.WORKSPACE_EXECUTE_COMMAND)
         capabilities.experimental = {"stateward": {"protocol": PROTOCOL_VERSION}}

@@ -17,9 +17,10 @@ from stateward_engine.goals.sections import find_headings, read_next_action, rea
 from stateward_engine.goals.tables import Tables
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Iterator, Mapping
 
     from stateward_engine.goals.lines import Lines, Span
+    from stateward_engine.goals.passages import Passage
     from stateward_engine.goals.todos import Todo
     from stateward_engine.goals.visible import HiddenBlock
     from stateward_engine.json_value import Json
@@ -109,6 +110,19 @@ class GoalDocument:
     def todos_named(self, todo_id: str) -> list[Todo]:
         """Return the rows with an id, written or generated; more than one is a problem of the document."""
         return [todo for section in self._tables.sections for todo in section.todos_named(todo_id, self.layout)]
+
+    def todos_where(self, wanted: Callable[[str, str], object]) -> Iterator[Todo]:
+        """Yield the rows whose id and text a test takes, without what else there is to know of all others."""
+        return (todo for section in self._tables.sections for todo in section.todos_where(wanted, self.layout))
+
+    def stretches(self) -> list[tuple[Passage, int]]:
+        """Return its passages, each with how many of its first lines a todo section holds: only there a row is one."""
+        held = {
+            index: rows.passage.line_count
+            for section in self._tables.sections
+            for index, rows in enumerate(section.rows, section.first)
+        }
+        return [(passage, held.get(index, 0)) for index, passage in enumerate(self.layout.passages)]
 
     @cached_property
     def refusal(self) -> UnsafeDocument | None:

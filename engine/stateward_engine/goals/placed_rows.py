@@ -189,6 +189,13 @@ class Section(NamedTuple):
             found = (rows.todo(index, offset, self.region) for index in range(len(rows.ids)))
             yield from (todo for todo in found if todo.extent[0] <= span[1] and span[0] <= todo.extent[1])
 
+    def todos_where(self, wanted: Callable[[str, str], object], layout: Layout) -> Iterator[Todo]:
+        """Yield the rows whose id and text a test takes."""
+        for rows, offset in zip(self.rows, layout.offsets[self.first :], strict=False):
+            for index, (name, row) in enumerate(zip(rows.ids, rows.passage.rows, strict=True)):
+                if wanted(name, row.text):
+                    yield rows.todo(index, offset, self.region)
+
     def todos_named(self, todo_id: str, layout: Layout) -> Iterator[Todo]:
         """Yield the rows with an id, written or generated."""
         for rows, offset in zip(self.rows, layout.offsets[self.first :], strict=False):

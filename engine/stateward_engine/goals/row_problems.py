@@ -185,7 +185,7 @@ def _token_fix(token: Placed, finding: Finding, span: Span) -> Fix | None:
     if finding.instead:
         instead, title = finding.instead, f"write {finding.instead}"
     elif finding.code == "invalid_todo_id":
-        instead = _nearest_id(bare)
+        instead = nearest_id(bare)
         title = f"give the row the id {instead}"
     else:
         instead = bare if bare != token.raw and examine(token.key, bare) is None else ""
@@ -193,7 +193,7 @@ def _token_fix(token: Placed, finding: Finding, span: Span) -> Fix | None:
     return Fix(title, (Edit(span, instead),), safe=finding.code == "normalised_value") if instead else None
 
 
-def _nearest_id(written: str) -> str:
+def nearest_id(written: str) -> str:
     """Return the right id that is nearest to one that is none, empty when there is none."""
     word = re.sub(r"[^a-z0-9_-]+", "_", written.lower().removeprefix("todo_")).strip("_")
     return todo_id if TODO_ID.fullmatch(todo_id := f"todo_{word}") else ""
