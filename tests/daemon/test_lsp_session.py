@@ -52,13 +52,20 @@ class TestInitialize:
             "codeActionProvider",
             "codeLensProvider",
             "diagnosticProvider",
+            "documentHighlightProvider",
+            "documentLinkProvider",
             "documentSymbolProvider",
             "executeCommandProvider",
             "experimental",
+            "foldingRangeProvider",
             "hoverProvider",
             "positionEncoding",
+            "referencesProvider",
+            "renameProvider",
+            "semanticTokensProvider",
             "textDocumentSync",
             "workspace",
+            "workspaceSymbolProvider",
         ]
 
     @pytest.mark.parametrize(

@@ -56,6 +56,29 @@ OF_GOAL: Final = {"goal_id": "<goal>"}
 
 # The third row has no id of its own, and the second stands twice.
 TROUBLED: Final = GOAL + "- [ ] [P2] 核对 🌊 again\n- [ ] Twice\n  <!-- loopx:todo todo_id=todo_plan -->\n"
+# One row names another, and things that can be opened; a second document names it, too.
+LINKED: Final = """\
+---
+status: active
+---
+
+# Label the tags
+
+```
+todo_labels
+```
+
+## Agent Todo
+<!-- loopx:todo-region-v0 role=agent begin -->
+
+- [ ] [P1] 贴上 🌊 labels, see $cwd.lazy.labels
+  <!-- loopx:todo todo_id=todo_labels task_repository=git:github.com/acme/tags evidence=runs.txt -->
+- [ ] Count them when #12 is merged
+  <!-- loopx:todo todo_id=todo_count resume_when=todo_done:todo_labels note=for%20todo_labels -->
+<!-- loopx:todo-region-v0 role=agent end -->
+"""
+MENTIONING: Final = "---\nstatus: active\n---\n\n# Shop\n\nOpens after todo_labels.\n"
+OTHER: Final = "shop/ACTIVE_GOAL_STATE.md"
 
 
 def initialize(capabilities: Mapping[str, Any], *folders: str) -> Step:
@@ -75,6 +98,7 @@ CAPABLE: Final[dict[str, Any]] = {
     "textDocument": {
         "codeAction": {"codeActionLiteralSupport": {"codeActionKind": {"valueSet": []}}},
         "codeLens": {},
+        "documentLink": {"tooltipSupport": True},
         "documentSymbol": {"hierarchicalDocumentSymbolSupport": True},
         "hover": {"contentFormat": ["markdown", "plaintext"]},
         "publishDiagnostics": {
@@ -82,6 +106,7 @@ CAPABLE: Final[dict[str, Any]] = {
             "relatedInformation": True,
             "tagSupport": {"valueSet": [1, 2]},
         },
+        "rename": {"prepareSupport": True},
     },
     "workspace": {
         "applyEdit": True,
@@ -230,7 +255,58 @@ SCRIPTS: Final[dict[str, list[Step]]] = {
             },
         ),
     ],
+    "text_document_references": [
+        write(MENTIONING, OTHER),
+        *PULLS,
+        ASKED_AGAIN,
+        opened(LINKED),
+        ask("textDocument/references", {**at(14, 8), "context": {"includeDeclaration": True}}),
+        ask("textDocument/references", {**at(14, 8), "context": {"includeDeclaration": False}}),
+    ],
+    "text_document_document_highlight": [*PULLS, opened(LINKED), ask("textDocument/documentHighlight", at(14, 8))],
+    "text_document_document_link": [
+        write("measured", "runs.txt"),
+        *PULLS,
+        opened(LINKED),
+        ask("textDocument/documentLink", DOCUMENT),
+    ],
+    "text_document_folding_range": [*PULLS, opened(LINKED), ask("textDocument/foldingRange", DOCUMENT)],
+    "text_document_semantic_tokens_full": [*PULLS, opened(LINKED), ask("textDocument/semanticTokens/full", DOCUMENT)],
+    "text_document_semantic_tokens_full_delta": [
+        *PULLS,
+        opened(LINKED),
+        ask("textDocument/semanticTokens/full", DOCUMENT),
+        changed(2, {**span((14, 0), (14, 0)), "text": "- [x] 先\n"}),
+        ask("textDocument/semanticTokens/full/delta", {**DOCUMENT, "previousResultId": "<resultId>"}),
+    ],
+    "text_document_semantic_tokens_range": [
+        *PULLS,
+        opened(LINKED),
+        ask("textDocument/semanticTokens/range", {**DOCUMENT, **span((0, 0), (14, 0))}),
+    ],
+    "workspace_symbol": [
+        write(MENTIONING, OTHER),
+        *PULLS,
+        ASKED_AGAIN,
+        opened(LINKED),
+        ask("workspace/symbol", {"query": "tags"}),
+        ask("workspace/symbol", {"query": "LTG"}),
+    ],
     # What is done.
+    "text_document_prepare_rename": [
+        *PULLS,
+        opened(LINKED),
+        ask("textDocument/prepareRename", at(14, 8)),
+        ask("textDocument/prepareRename", at(3, 0)),
+    ],
+    "text_document_rename": [
+        write(MENTIONING, OTHER),
+        *PULLS,
+        ASKED_AGAIN,
+        opened(LINKED),
+        ask("textDocument/rename", {**at(14, 8), "newName": "todo_tags"}),
+        ask("textDocument/rename", {**at(14, 8), "newName": "Tags"}),
+    ],
     "workspace_execute_command": [
         write(GOAL),
         *PROMOTED,
