@@ -124,7 +124,10 @@ def renamed(editor: Editor, path: Path, position: dict[str, int], name: str) -> 
 def after(text: str, edits: list[Any]) -> str:
     index = LineIndex(text)
     spans = [
-        (*(index.offset(*place.values(), Encoding.UTF_16) for place in edit["range"].values()), edit["newText"])
+        (
+            *(index.offset(place["line"], place["character"], Encoding.UTF_16) for place in edit["range"].values()),
+            edit["newText"],
+        )
         for edit in edits
     ]
     for start, end, new in sorted(spans, reverse=True):
@@ -152,6 +155,12 @@ class TestReferences:
         found = references(editor, home, at(HOME, "Pick a lens"), declaration=False)
 
         assert found == [("home", 5), ("home", 15), ("home", 16), ("home", 16)]
+
+    async def test_ids_are_read_without_regard_to_case(self, editor: Editor, home: Path) -> None:
+        await work_in(editor, home)
+        editor.open(home.as_uri(), f"{HOME}\nand TODO_Lens\n")
+
+        assert references(editor, home, at(HOME, "Pick"))[-1] == ("home", 19)
 
     async def test_ranges_are_those_of_the_names_alone(self, editor: Editor, home: Path) -> None:
         await work_in(editor, home)
@@ -398,9 +407,11 @@ class TestRename:
         self, editor: Editor, home: Path, tmp_path: Path
     ) -> None:
         text = f"{OTHER}\n## Agent Todo\n\n- [ ] After todo_lens\n  <!-- loopx:todo todo_id=todo_after -->\n"
-        other = document(tmp_path, "other", text)
+        (tmp_path / "other").mkdir()
+        other = tmp_path / "other/notes.md"
+        save(other, text)
         serve(editor.caller.host, Ledger(other))
-        await work_in(editor, home, other)
+        await work_in(editor, home)
 
         texts = renamed(editor, home, at(HOME, "Pick"), "todo_glass")
         assert texts["other"] == text.replace("for todo_lens", "for todo_glass")

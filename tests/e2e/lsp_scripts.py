@@ -289,8 +289,8 @@ SCRIPTS: Final[dict[str, list[Step]]] = {
         *PULLS,
         ASKED_AGAIN,
         opened(LINKED),
-        ask("workspace/symbol", {"query": "tags"}),
-        ask("workspace/symbol", {"query": "LTG"}),
+        ask("workspace/symbol", {"query": "todo_labels"}),
+        ask("workspace/symbol", {"query": "CTM"}),
     ],
     # What is done.
     "text_document_prepare_rename": [

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from stateward_daemon.lsp.mentions import mentions
 from stateward_daemon.lsp.reading import Reading
 from stateward_daemon.lsp.uris import uri_of
-from stateward_engine.authority.goal import all_goals
+from stateward_engine.authority.goal import goals_by_path
 from stateward_protocol.errors import WireError
 
 if TYPE_CHECKING:
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
     from stateward_daemon.lsp.mentions import Mention, Subject
     from stateward_daemon.lsp.session import LspSession
+    from stateward_engine.authority.goal import Goal
 
 
 class Known(NamedTuple):
@@ -25,11 +26,13 @@ class Known(NamedTuple):
         uri: As the client spells it, or as it is spelt here where the client has never named it.
         path: Of its file.
         reading: The text that the client's positions in it are about.
+        goal: The registered goal whose document it is.
     """
 
     uri: str
     path: Path
     reading: Reading
+    goal: Goal | None
 
 
 class Found(NamedTuple):
@@ -53,12 +56,12 @@ def known_documents(session: LspSession, first: str | None = None) -> Iterator[K
         uris.setdefault(buffer.path, buffer.uri)
     for path, uri in list(session.folders.goals.items()):
         uris.setdefault(path, uri)
-    for goal in all_goals(session.caller.host.store.view):
-        path = Path(goal.path)
+    goals = goals_by_path(session.caller.host.store.view)
+    for path in map(Path, goals):
         uris.setdefault(path, uri_of(path))
     for path, uri in uris.items():
         if reading := _reading(session, uri, path):
-            yield Known(uri, path, reading)
+            yield Known(uri, path, reading, goals.get(str(path)))
 
 
 def find_everywhere(session: LspSession, uri: str, subject: Subject) -> list[Found]:

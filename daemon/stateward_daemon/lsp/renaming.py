@@ -28,13 +28,11 @@ class Renaming(NamedTuple):
 
     Attributes:
         subject: What stands at the place that was asked about.
-        home: The document that has its row.
         found: Everything that mentions it and can be edited, document by document.
         left: The documents that mention it in a section that their ledger owns.
     """
 
     subject: Subject
-    home: Known
     found: list[Found]
     left: list[Known]
 
@@ -49,17 +47,17 @@ def find_renaming(session: LspSession, uri: str, position: lsp.Position) -> Rena
     if subject is None or subject.is_path:
         return None
     everything = find_everywhere(session, uri, subject)
-    home = _home(session, subject.name, everything)
+    _check_row(subject.name, everything)
     found, left = [], []
     for known, mentions in everything:
-        owned = _owned_lines(session, known)
+        owned = _owned_lines(known)
         free = [m for m in mentions if known.reading.goal.layout.line_at(m.span[0]) not in owned]
         if free:
             _check_document(session, known)
             found.append(Found(known, free))
         if len(free) < len(mentions):
             left.append(known)
-    return Renaming(subject, home, found, left)
+    return Renaming(subject, found, left)
 
 
 def admit_name(renaming: Renaming, name: str) -> None:
@@ -76,15 +74,15 @@ def admit_name(renaming: Renaming, name: str) -> None:
             f"{shortened(name)} is no id of a todo: that is {TAKES['todo_id']}{hint}",
             **({"example": near} if near else {}),
         )
-    for known in dict.fromkeys((renaming.home, *(found.known for found in renaming.found))):
+    for known, _ in renaming.found:
         if rows := known.reading.goal.todos_named(name):
             line = known.reading.range(rows[0].span).start.line + 1
             message = f"{name} is taken by the row on line {line} of {known.path}; choose another id"
             raise _refused("todo_id_taken", message)
 
 
-def _home(session: LspSession, name: str, everything: list[Found]) -> Known:
-    """Return the document that has the row of an id."""
+def _check_row(name: str, everything: list[Found]) -> None:
+    """Check that an id is that of one row, which can have another."""
     homes = [known for known, mentions in everything if any(mention.names_row for mention in mentions)]
     if not homes:
         raise _refused("todo_not_found", f"no goal document at hand has a row with the id {name}")
@@ -94,11 +92,10 @@ def _home(session: LspSession, name: str, everything: list[Found]) -> Known:
             "ambiguous_todo_id", f"{places} each have a row with the id {name}; rename it in the document of its row"
         )
     [home] = homes
-    goal = session.goal(home.uri)
-    if goal is not None and goal.promoted:
+    if home.goal is not None and home.goal.promoted:
         raise _refused(
             "goal_promoted",
-            f"{name} belongs to the promoted goal {goal.goal_id}, whose receipts keep ids for good; "
+            f"{name} belongs to the promoted goal {home.goal.goal_id}, whose receipts keep ids for good; "
             "add a todo with the new id and let it supersede this one",
         )
     rows = home.reading.goal.todos_named(name)
@@ -111,13 +108,11 @@ def _home(session: LspSession, name: str, everything: list[Found]) -> Known:
             "todo_id_generated",
             f"the id {name} is generated from what the row says; give the row an id of its own first (quick fix)",
         )
-    return home
 
 
-def _owned_lines(session: LspSession, known: Known) -> set[int]:
+def _owned_lines(known: Known) -> set[int]:
     """Return the lines of a document that are the display of a promoted goal, which nobody edits."""
-    goal = session.goal(known.uri)
-    if goal is None or not goal.promoted:
+    if known.goal is None or not known.goal.promoted:
         return set()
     return {line for region in known.reading.goal.regions for line in range(region.first, region.end)}
 
