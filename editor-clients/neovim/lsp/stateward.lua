@@ -1,12 +1,84 @@
 -- stateward for Neovim 0.11 and later: put this folder on 'runtimepath', then vim.lsp.enable("stateward").
+
+local group = vim.api.nvim_create_augroup("stateward", {})
+
+-- What Neovim leaves off unless it is asked; `vim.g.stateward = { lenses = false, hints = false }` leaves it off here too.
+local function wants(name)
+  return (vim.g.stateward or {})[name] ~= false
+end
+
+local enables_lenses = vim.lsp.codelens.enable ~= nil -- since 0.12, which asks for them again by itself
+
+-- By buffer: `false` while an answer is due, `true` where that answer will be old. (`codelens.refresh` of 0.11 forgets
+-- what it is told while an answer is due, and would leave old lenses standing.)
+local asked = {}
+
+local function ask_for_lenses(client, buffer)
+  if asked[buffer] ~= nil then
+    asked[buffer] = true
+    return
+  end
+  asked[buffer] = false
+  local document = { textDocument = vim.lsp.util.make_text_document_params(buffer) }
+  client:request("textDocument/codeLens", document, function(problem, lenses, context)
+    local again = asked[buffer]
+    asked[buffer] = nil
+    vim.lsp.codelens.on_codelens(problem, lenses, context)
+    if again and vim.api.nvim_buf_is_loaded(buffer) then
+      ask_for_lenses(client, buffer)
+    end
+  end, buffer)
+end
+
+local function show_lenses(client, buffer)
+  if enables_lenses then
+    vim.lsp.codelens.enable(true, { bufnr = buffer })
+    return
+  end
+  asked[buffer] = nil
+  ask_for_lenses(client, buffer)
+  vim.api.nvim_clear_autocmds({ group = group, buffer = buffer })
+  vim.api.nvim_create_autocmd("LspNotify", {
+    group = group,
+    buffer = buffer,
+    callback = function(told)
+      if told.data.method == "textDocument/didChange" or told.data.method == "textDocument/didOpen" then
+        ask_for_lenses(client, buffer)
+      end
+    end,
+  })
+end
+
+local function on_attach(client, buffer)
+  if wants("lenses") then
+    show_lenses(client, buffer)
+  end
+  if wants("hints") and client:supports_method("textDocument/inlayHint") then
+    vim.lsp.inlay_hint.enable(true, { bufnr = buffer })
+  end
+end
+
+-- The server says when lenses are old, by what an agent did, say; Neovim 0.11 has no answer to that of its own.
+local function on_lenses_refresh(_, _, context)
+  local client = assert(vim.lsp.get_client_by_id(context.client_id))
+  for buffer in pairs(wants("lenses") and client.attached_buffers or {}) do
+    ask_for_lenses(client, buffer)
+  end
+  return vim.NIL
+end
+
 return {
   cmd = { "stateward", "lsp" },
   filetypes = { "markdown" },
   -- Other Markdown files are none of its business: without the call no client is started for them.
+  -- One client for all goals of a project: the server tells it of those that are not open, too.
   root_dir = function(buffer, on_dir)
     local path = vim.api.nvim_buf_get_name(buffer)
     if vim.fs.basename(path) == "ACTIVE_GOAL_STATE.md" then
-      on_dir(vim.fs.dirname(path))
+      on_dir(vim.fs.root(path, { ".git", "stateward.toml" }) or vim.fs.dirname(path))
     end
   end,
+  capabilities = not enables_lenses and { workspace = { codeLens = { refreshSupport = true } } } or nil,
+  handlers = not enables_lenses and { ["workspace/codeLens/refresh"] = on_lenses_refresh } or nil,
+  on_attach = on_attach,
 }
