@@ -54,9 +54,9 @@ search: $(VENV)/.ready
 faults: $(VENV)/.ready
 	$(BIN)/python tests/faults.py
 
-## The editor clients in their real editors.
+## The editor clients in their real editors: a line of figures for each, and what a person sees in build/editors.
 editors: $(VENV)/.ready
-	$(BIN)/pytest -q tests/editors
+	$(BIN)/python tests/editors/run.py
 
 clean:
 	rm -rf $(VENV) build dist
