@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 COLUMNS: Final = 120
 ROWS: Final = 50
-PATIENCE_S: Final = 60.0
+PATIENCE_S: Final = 120.0
 # A program that has drawn nothing for so long has drawn what it had to.
 STILL_S: Final = 0.5
 
