@@ -57,6 +57,7 @@ faults: $(VENV)/.ready
 ## The editor clients in their real editors: a line of figures for each, and what a person sees in build/editors.
 editors: $(VENV)/.ready
 	$(BIN)/python tests/editors/run.py
+	$(BIN)/pytest -q -m fetched tests/editors
 
 clean:
 	rm -rf $(VENV) build dist

@@ -42,6 +42,8 @@ SEEN: Final = {
     "neovim": ("W - [ ] [P2] \u6838\u5bf9", "\u25a0 this row has no id of its own", "1 open, 1 done", "- status: open"),
     "emacs": ("~~~~\n", "Flymake[2 1]", "todo_rollback stands on 2 rows"),
 }
+# Emacs does not come with pip, so its tests are for `make editors`, which fetches it.
+NAMES: Final = ("neovim", pytest.param("emacs", marks=pytest.mark.fetched))
 HEADINGS: Final = ["Install", "First minute", "Settings", "Keys and commands", "When it does not work"]
 STRICT: Final = "(progn (require 'package) (package-initialize) (setq byte-compile-error-on-warn t))"
 
@@ -52,15 +54,15 @@ def report_of(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Repor
     return functools.cache(lambda name: work(name, tmp_path_factory.mktemp(name)))
 
 
-@pytest.mark.parametrize(("name", "check"), [(name, check) for name in EDITORS for check in CHECKS[name]])
-def test_in_a_real_editor(report_of: Callable[[str], Report], name: str, check: str) -> None:
+@pytest.mark.parametrize("name", NAMES)
+def test_in_a_real_editor(report_of: Callable[[str], Report], name: str) -> None:
     """DM-001, DM-007."""
     report = report_of(name)
 
-    assert check in report.passed, report.failed
+    assert [check for check in CHECKS[name] if check not in report.passed] == [], report.failed
 
 
-@pytest.mark.parametrize("name", EDITORS)
+@pytest.mark.parametrize("name", NAMES)
 def test_every_check_is_listed(report_of: Callable[[str], Report], name: str) -> None:
     """Hints are drawn where they are announced."""
     report = report_of(name)
@@ -68,7 +70,7 @@ def test_every_check_is_listed(report_of: Callable[[str], Report], name: str) ->
     assert sorted(report.passed) == sorted([*CHECKS[name], *([HINTS] if report.announces_hints else [])])
 
 
-@pytest.mark.parametrize("name", EDITORS)
+@pytest.mark.parametrize("name", NAMES)
 def test_a_person_sees_what_is_wrong(tmp_path: Path, name: str) -> None:
     seen = picture(name, tmp_path)
 
@@ -82,6 +84,7 @@ def test_each_client_is_explained_under_the_same_headings(name: str) -> None:
     assert [line[3:] for line in readme.splitlines() if line.startswith("## ")] == HEADINGS
 
 
+@pytest.mark.fetched
 def test_the_client_for_emacs_compiles_without_a_warning(tmp_path: Path) -> None:
     copy = shutil.copy(CLIENTS / "emacs" / "stateward-mode.el", tmp_path)
 

@@ -24,7 +24,6 @@ REFRESHES: Final = (
     ("textDocument.diagnostic", "workspace.diagnostics", "workspace/diagnostic/refresh"),
     ("textDocument.codeLens", "workspace.codeLens", "workspace/codeLens/refresh"),
     ("textDocument.inlayHint", "workspace.inlayHint", "workspace/inlayHint/refresh"),
-    ("textDocument.semanticTokens", "workspace.semanticTokens", "workspace/semanticTokens/refresh"),
 )
 # Where a client says what it takes of a diagnostic, whether that is pushed to it or asked for.
 _DIAGNOSTICS = ("capabilities.textDocument.publishDiagnostics", "capabilities.textDocument.diagnostic")
