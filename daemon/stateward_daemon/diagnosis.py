@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from stateward_daemon.state_keys import can_read, read_keys
 from stateward_engine.authority.goal import goal_at
 from stateward_engine.errors import EngineError, UnwantedOwner
-from stateward_engine.state.read import ReadRequest, read
 from stateward_engine.state.references import mention_spans
 from stateward_engine.store.clock import utc_now
 
@@ -40,7 +40,7 @@ def problems_of(caller: Caller, document: GoalDocument, path: Path | None) -> li
         from stateward_engine.authority.shown_problems import shown_problems  # noqa: PLC0415
 
         found = list(shown_problems(document, snapshot, snapshot.goal.now(utc_now())))
-    if caller.bound().mode != "off":
+    if can_read(caller):
         found += state_problems(document, mention_spans, lambda mention: _refusal(caller, mention))
     return in_order(found)
 
@@ -61,8 +61,8 @@ def _snapshot(view: View, path: Path | None) -> Snapshot | None:
 def _refusal(caller: Caller, path: str) -> str | None:
     """Return why the caller cannot read a path, `None` when it can or does not work with its owner."""
     try:
-        # Keys and kinds, so that nothing large is copied; in a batch, so that a hint is no answer.
-        read(caller.host.store.view, caller.selection(), ReadRequest((path,), batch=True, projection="keys"))
+        # Keys and kinds, so that nothing large is copied.
+        read_keys(caller, path)
     except UnwantedOwner:
         return None
     except EngineError as error:

@@ -1,4 +1,4 @@
-"""Hover and outline: what a person sees of a goal document beside its diagnostics."""
+"""Outline, and which URIs name goal documents."""
 
 from __future__ import annotations
 
@@ -41,55 +41,8 @@ async def editor() -> AsyncIterator[Editor]:
         yield editor
 
 
-def hover(editor: Editor, line: int, character: int = 3) -> Any:
-    return editor.result(
-        "textDocument/hover", textDocument={"uri": URI}, position={"line": line, "character": character}
-    )
-
-
 def outline(editor: Editor, uri: str = URI) -> Any:
     return editor.result("textDocument/documentSymbol", textDocument={"uri": uri})
-
-
-class TestHover:
-    """editors.md section 1: status, claim, priority, id and resume condition of a row, and what is wrong."""
-
-    @pytest.mark.parametrize("line", [8, 9])
-    async def test_a_row_tells_its_facts_on_each_of_its_lines(self, editor: Editor, line: int) -> None:
-        editor.initialize({"textDocument": {"hover": {"contentFormat": ["markdown"]}}})
-        editor.open(URI, TEXT)
-
-        found = hover(editor, line)
-        assert found["contents"] == {
-            "kind": "markdown",
-            "value": "- status: open\n- priority: P1\n- claimed by: codex\n"
-            "- resumes when: todo_done:todo_port\n- id: todo_ship",
-        }
-        assert (found["range"]["start"]["line"], found["range"]["end"]["line"]) == (8, 9)
-
-    async def test_a_generated_id_says_so_and_its_problem_says_how_to_mend_it(self, editor: Editor) -> None:
-        editor.initialize()
-        editor.open(URI, TEXT)
-
-        found = hover(editor, 10)["contents"]
-        facts, problem = found["value"].split("\n\n")
-        assert found["kind"] == "plaintext"
-        assert "(generated; it changes when the row moves or its text does)" in facts
-        assert facts.startswith("- status: done\n- claimed by: nobody\n- id: todo_")
-        assert problem.startswith("warning: this row has no id of its own")
-        assert problem.endswith("(implicit_todo_ids)")
-
-    async def test_elsewhere_there_is_nothing_to_tell(self, editor: Editor) -> None:
-        editor.initialize()
-        editor.open(URI, TEXT)
-
-        assert hover(editor, 4) is hover(editor, 99) is None
-
-    async def test_a_problem_without_a_row_is_told_too(self, editor: Editor) -> None:
-        editor.initialize()
-        editor.open(URI, "# Goal\n")
-
-        assert "frontmatter" in hover(editor, 0)["contents"]["value"]
 
 
 class TestOutline:

@@ -51,6 +51,7 @@ class TestInitialize:
         assert sorted(editor.initialize(PULLS)) == [
             "codeActionProvider",
             "codeLensProvider",
+            "completionProvider",
             "diagnosticProvider",
             "documentHighlightProvider",
             "documentLinkProvider",
@@ -59,6 +60,7 @@ class TestInitialize:
             "experimental",
             "foldingRangeProvider",
             "hoverProvider",
+            "inlayHintProvider",
             "positionEncoding",
             "referencesProvider",
             "renameProvider",

@@ -19,8 +19,10 @@ from stateward_engine.goals.codes import CODES, page_of
 from stateward_engine.goals.contract import RECORD_FIELDS, WITHOUT_MARKDOWN
 from stateward_engine.goals.document import read_document
 from stateward_engine.goals.fields import FIELDS
+from stateward_engine.goals.meanings import MEANINGS
 from stateward_engine.goals.regions import LEGACY_HEADINGS, STRICT_HEADINGS
 from stateward_engine.goals.render import render
+from stateward_engine.goals.tokens import TAKES
 from stateward_protocol.errors import CATEGORIES
 from stateward_protocol.messages import StrictParams
 from stateward_protocol.methods import METHODS, Kind
@@ -69,8 +71,10 @@ def headings_page() -> str:
 
 
 def keys_page() -> str:
-    """Return the metadata keys, as Markdown."""
-    return ", ".join(f"`{key}`" for key in FIELDS) + "."
+    """Return the metadata keys and what is known of each, as Markdown."""
+    takes = {key: phrase.replace("|", r"\|") for key, phrase in TAKES.items()}
+    rows = [f"| `{key}` | {MEANINGS[key]} | {takes[key]} |" for key in FIELDS]
+    return "\n".join(["| key | what it means | what it takes |", "|---|---|---|", *rows])
 
 
 def unwritten_page() -> str:

@@ -79,6 +79,22 @@ todo_labels
 """
 MENTIONING: Final = "---\nstatus: active\n---\n\n# Shop\n\nOpens after todo_labels.\n"
 OTHER: Final = "shop/ACTIVE_GOAL_STATE.md"
+# A todo, a key, a box and a path that are about to be written.
+WRITING: Final = """\
+---
+status: active
+---
+See todo_ first.
+
+## Agent Todo
+
+- [ ] Plan it
+  <!-- loopx:todo todo_id=todo_plan -->
+  <!-- loopx:todo claimed_by=mei watch -->
+- [
+"""
+# What a document says of the state.
+REFERRING: Final = "Read $session.lazy.plan and $session.lazy.gone.\n\n## Agent Todo\n\n- [ ] Plan it\n"
 
 
 def initialize(capabilities: Mapping[str, Any], *folders: str) -> Step:
@@ -121,6 +137,23 @@ PULLING: Final = {
 # An editor to which diagnostics are pushed, and one that asks for them.
 PUSHED: Final = [initialize(CAPABLE, FOLDER), tell("initialized")]
 PULLS: Final = [initialize(PULLING, FOLDER), tell("initialized")]
+
+# What an agent has written into the state.
+PLANNED: Final = call("patch_state", patch={"session": {"lazy": {"plan": {"steps": [1, 2], "owner": "Mei"}}}})
+# An editor in which somebody writes.
+WRITES: Final = [
+    initialize(
+        {
+            "textDocument": {
+                "completion": {"completionItem": {"documentationFormat": ["markdown"], "snippetSupport": True}},
+                "hover": {"contentFormat": ["markdown"]},
+                "inlayHint": {"resolveSupport": {"properties": ["tooltip"]}},
+            }
+        },
+        FOLDER,
+    ),
+    tell("initialized"),
+]
 
 REGISTERED: Final = call("goal_register", **OF_GOAL, path="<cwd>/ACTIVE_GOAL_STATE.md")
 PROMOTED: Final = [
@@ -230,6 +263,41 @@ SCRIPTS: Final[dict[str, list[Step]]] = {
         ask("textDocument/hover", at(11, 8)),
         ask("textDocument/hover", at(15, 8)),
         ask("textDocument/hover", at(3, 0)),
+        ask("textDocument/hover", at(12, 22)),
+    ],
+    "text_document_completion": [
+        *WRITES,
+        opened(WRITING),
+        ask("textDocument/completion", at(3, 9)),
+        ask("textDocument/completion", at(9, 38)),
+        ask("textDocument/completion", at(10, 3)),
+        ask("textDocument/completion", at(0, 0)),
+    ],
+    "completion_item_resolve": [
+        *WRITES,
+        opened(WRITING),
+        ask("completionItem/resolve", {"label": "todo_plan", "data": {"uri": URI, "todo": "todo_plan"}}),
+        ask("completionItem/resolve", {"label": "note", "data": {"uri": URI, "key": "note"}}),
+    ],
+    "text_document_inlay_hint": [
+        PLANNED,
+        *WRITES,
+        opened(REFERRING),
+        ask("textDocument/inlayHint", {**DOCUMENT, **span((0, 0), (99, 0))}),
+        ask("textDocument/inlayHint", {**DOCUMENT, **span((2, 0), (99, 0))}),
+    ],
+    "inlay_hint_resolve": [
+        PLANNED,
+        *WRITES,
+        opened(REFERRING),
+        ask(
+            "inlayHint/resolve",
+            {
+                "position": {"line": 0, "character": 23},
+                "label": "x",
+                "data": {"uri": URI, "path": "session.lazy.plan"},
+            },
+        ),
     ],
     "text_document_document_symbol": [*PULLS, opened(TROUBLED), ask("textDocument/documentSymbol", DOCUMENT)],
     "text_document_code_lens": [

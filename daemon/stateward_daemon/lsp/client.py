@@ -28,6 +28,9 @@ REFRESHES: Final = (
 # Where a client says what it takes of a diagnostic, whether that is pushed to it or asked for.
 _DIAGNOSTICS = ("capabilities.textDocument.publishDiagnostics", "capabilities.textDocument.diagnostic")
 
+# Where it says what it takes of a completion.
+_COMPLETION_ITEM = "capabilities.textDocument.completion.completionItem"
+
 
 @dataclass(frozen=True, slots=True)
 class Client:
@@ -55,6 +58,9 @@ class Client:
         prepares_renames: It asks whether a name can be renamed before it asks for the new one.
         shows_link_tooltips: It takes a word on what a link leads to.
         foldings_max: How many ranges to fold it takes of a document, `None` for any number.
+        takes_snippets: It takes completions with places to fill in.
+        documents_in_markdown: It takes Markdown in what a completion says.
+        resolves_tooltips: It asks for the tooltip of an inlay hint when somebody looks at one.
     """
 
     name: str = "editor"
@@ -77,6 +83,9 @@ class Client:
     prepares_renames: bool = False
     shows_link_tooltips: bool = False
     foldings_max: int | None = None
+    takes_snippets: bool = False
+    documents_in_markdown: bool = False
+    resolves_tooltips: bool = False
 
 
 def read_client(params: dict[str, Any]) -> Client:
@@ -117,6 +126,9 @@ def read_client(params: dict[str, Any]) -> Client:
         prepares_renames=can("textDocument.rename.prepareSupport"),
         shows_link_tooltips=can("textDocument.documentLink.tooltipSupport"),
         foldings_max=next(iter(_numbers([said("capabilities.textDocument.foldingRange.rangeLimit")])), None),
+        takes_snippets=said(f"{_COMPLETION_ITEM}.snippetSupport") is True,
+        documents_in_markdown="markdown" in _list(said(f"{_COMPLETION_ITEM}.documentationFormat")),
+        resolves_tooltips="tooltip" in _list(said("capabilities.textDocument.inlayHint.resolveSupport.properties")),
     )
 
 

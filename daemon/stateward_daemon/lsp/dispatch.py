@@ -9,11 +9,14 @@ from lsprotocol import types as lsp
 from stateward_daemon.lsp.coloring import LEGEND
 from stateward_daemon.lsp.commands import COMMANDS
 from stateward_daemon.lsp.features import (
+    completion_item_resolve,
     exit_,
     initialized,
+    inlay_hint_resolve,
     shutdown,
     text_document_code_action,
     text_document_code_lens,
+    text_document_completion,
     text_document_diagnostic,
     text_document_did_change,
     text_document_did_close,
@@ -24,6 +27,7 @@ from stateward_daemon.lsp.features import (
     text_document_document_symbol,
     text_document_folding_range,
     text_document_hover,
+    text_document_inlay_hint,
     text_document_prepare_rename,
     text_document_references,
     text_document_rename,
@@ -36,6 +40,7 @@ from stateward_daemon.lsp.features import (
     workspace_execute_command,
     workspace_symbol,
 )
+from stateward_daemon.lsp.telling import Named
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -65,6 +70,10 @@ def _of_one(session: LspSession, params: Any) -> bool:  # noqa: ANN401 - the par
     return session.is_long(params.text_document.uri)
 
 
+def _of_data(session: LspSession, params: Any) -> bool:  # noqa: ANN401 - what several methods resolve
+    return session.is_long(Named.read(params.data).uri)
+
+
 def _of_all(session: LspSession, _params: object) -> bool:
     return any(map(session.is_long, [*session.buffers, *session.folders.goals.values()]))
 
@@ -89,6 +98,14 @@ FEATURES: Final[dict[str, Feature]] = {
     ),
     lsp.WORKSPACE_DIAGNOSTIC: Feature(workspace_diagnostic.handle, is_long=_of_all),
     lsp.TEXT_DOCUMENT_HOVER: Feature(text_document_hover.handle, is_long=_of_one),
+    lsp.TEXT_DOCUMENT_COMPLETION: Feature(
+        text_document_completion.handle,
+        lsp.CompletionOptions(trigger_characters=list(text_document_completion.TRIGGERS), resolve_provider=True),
+        _of_one,
+    ),
+    lsp.COMPLETION_ITEM_RESOLVE: Feature(completion_item_resolve.handle, is_long=_of_data),
+    lsp.TEXT_DOCUMENT_INLAY_HINT: Feature(text_document_inlay_hint.handle, is_long=_of_one),
+    lsp.INLAY_HINT_RESOLVE: Feature(inlay_hint_resolve.handle, is_long=_of_data),
     lsp.TEXT_DOCUMENT_DOCUMENT_SYMBOL: Feature(text_document_document_symbol.handle, is_long=_of_one),
     lsp.TEXT_DOCUMENT_CODE_ACTION: Feature(
         text_document_code_action.handle, lsp.CodeActionOptions(list(text_document_code_action.KINDS)), _of_one

@@ -58,7 +58,7 @@ def place_at(document: GoalDocument, offset: int) -> Place:
     row = next(iter(document.todos_in((offset, offset))), None)
     token = None
     if row is not None:
-        text = document.text[slice(*row.extent)]
+        text = layout.between(*row.extent)
         token = next((found for found in placed_tokens(text, row.extent[0]) if _holds(found.span, offset)), None)
     number = layout.line_at(offset)
     if not layout.passages or layout.reading(number) is LineKind.HIDDEN:

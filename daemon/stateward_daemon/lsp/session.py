@@ -217,10 +217,14 @@ class LspSession:
     def problems(self, uri: str, reading: Reading) -> list[Problem]:
         """Return the problems of a document that its project wants to see, with all that is known of them."""
         # Noted first: what changes meanwhile is seen as a change.
-        grounds, path = self._grounds_of(uri), self.path(uri)
-        self._following.note(uri, path, grounds if "$" in reading.goal.text else grounds._replace(state=""))
-        found = problems_of(self.caller, reading.goal, path)
+        self.follow(uri, reading)
+        found = problems_of(self.caller, reading.goal, self.path(uri))
         return list(ruled(found, self.rules(uri)))
+
+    def follow(self, uri: str, reading: Reading) -> None:
+        """Show a document anew when its goal or the state moves on: what was answered about it rests on them."""
+        grounds, path = self._grounds_of(uri), self.path(uri)
+        self._following.note(uri, path, grounds if reading.goal.has_reference_sign else grounds._replace(state=""))
 
     def diagnostics(self, uri: str, shown: Reading | None) -> list[lsp.Diagnostic]:
         """Return the diagnostics of what is shown under `uri`, none where there is no file."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from functools import cached_property
 from typing import TYPE_CHECKING, Final
 
@@ -76,6 +77,11 @@ class GoalDocument:
         """All of its lines."""
         return split_lines(self.text)
 
+    @property
+    def has_reference_sign(self) -> bool:
+        """Whether a reference into the state can stand in it, be it in hidden text."""
+        return any(passage.has_reference_sign for passage in self.layout.passages)
+
     @cached_property
     def objective(self) -> str | None:
         """The text of the Objective section, or `None`."""
@@ -110,6 +116,22 @@ class GoalDocument:
     def todos_named(self, todo_id: str) -> list[Todo]:
         """Return the rows with an id, written or generated; more than one is a problem of the document."""
         return [todo for section in self._tables.sections for todo in section.todos_named(todo_id, self.layout)]
+
+    @property
+    def todo_ids(self) -> Iterator[str]:
+        """The ids of the rows of all regions, written or generated."""
+        return (todo_id for section in self._tables.sections for rows in section.rows for todo_id in rows.ids)
+
+    def used_values(self, *keys: str) -> Counter[str]:
+        """Return the values that metadata gives to some keys, as they are written, with how often it does.
+
+        Examples in code count too; what is no value of its key is for the caller to leave out.
+        """
+        used: Counter[str] = Counter()
+        for passage in self.layout.passages:
+            for key in keys:
+                used.update(passage.used_values.get(key, {}))
+        return used
 
     def todos_where(self, wanted: Callable[[str, str], object]) -> Iterator[Todo]:
         """Yield the rows whose id and text a test takes, without what else there is to know of all others."""

@@ -8,6 +8,7 @@ from operator import attrgetter
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from stateward_engine.goals.lines import Span, mark_of
+from stateward_engine.goals.passages import REFERENCE_SIGN
 from stateward_engine.goals.todo_codec import LineKind, read_line
 
 if TYPE_CHECKING:
@@ -55,6 +56,12 @@ class Layout(NamedTuple):
         """Return the text of the passages from index `first` up to `end`; a mark belongs to the first one of all."""
         mark = "" if first else self.mark
         return mark + "".join(passage.text for passage in self.passages[first:end])
+
+    def between(self, start: int, end: int) -> str:
+        """Return the characters from one offset up to another, which costs the passages that hold them."""
+        first = self.passage_at(start)
+        base = self.offsets[first] if first else 0
+        return self.text(first, self.passage_at(end) + 1)[start - base : end - base]
 
     @property
     def newline(self) -> str:
@@ -145,6 +152,14 @@ class Layout(NamedTuple):
                 if line not in hidden:
                     yield passage.lines.texts[line]
             index += 1
+
+    def lines_with_reference_sign(self) -> Iterator[Line]:
+        """Yield the visible lines in which a reference into the state can stand, in their places."""
+        for index, passage in enumerate(self.passages):
+            if passage.has_reference_sign:
+                for within, text in enumerate(passage.lines.texts):
+                    if REFERENCE_SIGN in text and not passage.is_hidden(within):
+                        yield self.line(self.starts[index] + within)
 
     def mixed_passages(self) -> Iterator[tuple[int, Passage]]:
         """Yield the passages that hold more than rows, with the indices of their first lines."""

@@ -9,7 +9,9 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
+from collections import Counter
 from functools import cached_property
+from itertools import chain
 from operator import attrgetter
 from typing import TYPE_CHECKING, Final, NamedTuple
 
@@ -30,18 +32,24 @@ from stateward_engine.goals.todo_codec import (
     read_line,
 )
 from stateward_engine.goals.todos import DONE_STATUSES, REFERRING_KEYS, status_of
-from stateward_engine.goals.visible import HiddenBlock, HiddenKind, find_hidden_end
+from stateward_engine.goals.tokens import OWN_KEYS
+from stateward_engine.goals.visible import COMMENT_END, HiddenBlock, HiddenKind, find_hidden_end
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
 SECTION_START: Final = "## "
 REGION_MARKER: Final = "<!-- loopx:todo-region-v0 "
 PROJECTION_MARKER: Final = "<!-- loopx:todo-section-projection-v0 "
 
+# What every reference into the state begins with.
+REFERENCE_SIGN: Final = "$"
+
 # What could be a rule around a second frontmatter, and what the markers of a merge begin with.
 RULE_START: Final = "---"
 MERGE_STARTS: Final = ("<<<<<<<", "|||||||", "=======", ">>>>>>>")
+
+METADATA_BODY: Final = re.compile(rf"{METADATA_WORD}(.*?){COMMENT_END}")
 
 # How many characters a passage has at most, unless a single row or hidden block has more. An edit reads about one
 # passage, and walks over all passages: longer ones make the first dearer, shorter ones the second.
@@ -119,6 +127,11 @@ class Passage:
         return self._source[self._start : self._start + self.size]
 
     @cached_property
+    def has_reference_sign(self) -> bool:
+        """Whether a reference into the state can stand in it."""
+        return REFERENCE_SIGN in self.text
+
+    @cached_property
     def lines(self) -> Lines:
         """Its lines, for those who look at places in it."""
         return split_lines(self.text, mark="")
@@ -127,6 +140,17 @@ class Passage:
     def rows(self) -> Sequence[Row]:
         """Its rows, with what each says."""
         return [row for piece in self._pieces for row in (piece.rows() if isinstance(piece, Run) else (piece,))]
+
+    @cached_property
+    def used_values(self) -> Mapping[str, Mapping[str, int]]:
+        """How often each value is given to each key that rows share, as it is written."""
+        words = Counter(chain.from_iterable(map(str.split, METADATA_BODY.findall(self.text))))
+        used: dict[str, dict[str, int]] = {}
+        for word, count in words.items():
+            key, sign, value = word.partition("=")
+            if sign and key not in OWN_KEYS:
+                used.setdefault(key, {})[value] = count
+        return used
 
     def row_text(self, row: Row) -> str:
         """Return the lines of one of its rows with what ends them."""

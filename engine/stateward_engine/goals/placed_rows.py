@@ -186,8 +186,11 @@ class Section(NamedTuple):
         first, last = (layout.passage_at(offset) - self.first for offset in span)
         for number in range(max(first, 0), min(last + 1, len(self.rows))):
             rows, offset = self.rows[number], layout.offsets[self.first + number]
-            found = (rows.todo(index, offset, self.region) for index in range(len(rows.ids)))
-            yield from (todo for todo in found if todo.extent[0] <= span[1] and span[0] <= todo.extent[1])
+            lines = rows.passage.lines
+            for index, row in enumerate(rows.passage.rows):
+                start, end = offset + lines.starts[row.first], offset + lines.span(row.last)[1]
+                if start <= span[1] and span[0] <= end:
+                    yield rows.todo(index, offset, self.region)
 
     def todos_where(self, wanted: Callable[[str, str], object], layout: Layout) -> Iterator[Todo]:
         """Yield the rows whose id and text a test takes."""

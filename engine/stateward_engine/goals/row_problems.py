@@ -206,10 +206,11 @@ def _stray_words(text: str, at: int) -> Iterator[Problem]:
         return
     start = text.index(METADATA_WORD) + len(METADATA_WORD)
     covered = {token.at: token.end for token in tokens(text)}
+    first_token = min(covered, default=len(text))
     run: list[Span] = []
     for word in WORD.finditer(text, start, inside.end("body")):
         rest = (covered.get(word.start(), word.start()), word.end())
-        is_first_word = not run and not covered.keys() & range(start, word.start()) and word[0] == TODO_WORD
+        is_first_word = not run and word.start() <= first_token and word[0] == TODO_WORD
         is_stray = rest[0] < rest[1] and not is_first_word
         if run and not is_stray:
             yield _stray(text, run, at)

@@ -29,17 +29,12 @@ def state_problems(
         mentions: Gives the spans of the paths that a text refers to, without the dollar sign.
         refusal: Tells why a path cannot be read, and `None` when it can.
     """
-    if "$" not in document.text:
-        return
-    lines = document.lines
-    hidden = set(document.hidden_lines)
     found = []
-    for line in lines:
-        if "$" not in line.text or line.number in hidden:
-            continue
+    for line in document.layout.lines_with_reference_sign():
         for start, end in mentions(line.text):
             reason = refusal(line.text[start:end])
             if reason is not None:
                 message = f"this reference cannot be read: {reason}"
                 found.append(problem("dangling_state_reference", message, (line.start + start, line.start + end)))
-    yield from unsuppressed(found, document.layout.ignored(), document.layout.line_at)
+    if found:
+        yield from unsuppressed(found, document.layout.ignored(), document.layout.line_at)

@@ -1,4 +1,4 @@
-"""`textDocument/hover`: what a row is, and what is wrong at a place."""
+"""`textDocument/hover`: what stands at a place, and what is wrong there."""
 
 from __future__ import annotations
 
@@ -6,62 +6,59 @@ from typing import TYPE_CHECKING
 
 from lsprotocol import types as lsp
 
+from stateward_daemon.lsp import telling
 from stateward_daemon.lsp.places import place_at
-from stateward_engine.authority.leases import told
-from stateward_engine.store.clock import utc_now
+from stateward_daemon.lsp.prose import Prose
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterator
 
+    from stateward_daemon.lsp.places import Place
+    from stateward_daemon.lsp.reading import Reading
     from stateward_daemon.lsp.session import LspSession
-    from stateward_engine.authority.goal import Goal
     from stateward_engine.goals.lines import Span
-    from stateward_engine.goals.problems import Problem
-    from stateward_engine.goals.todos import Todo
 
 
 def handle(session: LspSession, params: lsp.HoverParams) -> lsp.Hover | None:
-    """Tell about the row at the position and about the problems there; `None` where there is neither."""
+    """Tell about the smallest thing at the position and about the problems there; `None` where there is neither.
+
+    The smallest is a reference into the state, then the id of a todo, a metadata token, and the row.
+    """
     uri = params.text_document.uri
     reading = session.reading(uri)
     if reading is None:
         return None
     offset = reading.offset(params.position)
-    todo = place_at(reading.goal, offset).todo
-    paragraphs = [
-        *([] if todo is None else [_describe(todo, session.goal(uri))]),
-        *_complaints(session.problems(uri, reading), offset),
-    ]
+    prose = Prose(session.client.shows_markdown)
+    place = place_at(reading.goal, offset)
+    problems = [found for found in session.problems(uri, reading) if found.span[0] <= offset <= found.span[1]]
+    said = list(_told(session, uri, reading, place, prose))
+    paragraphs = [*said, *(telling.problem_told(prose, found) for found in problems)]
     if not paragraphs:
         return None
-    kind = lsp.MarkupKind.Markdown if session.client.shows_markdown else lsp.MarkupKind.PlainText
-    contents = lsp.MarkupContent(kind, "\n\n".join(paragraphs))
-    return lsp.Hover(contents, None if todo is None else reading.range(todo.extent))
+    span = _span(place) if said else problems[0].span
+    return lsp.Hover(prose.content(paragraphs), reading.range(span))
 
 
-def _describe(todo: Todo, goal: Goal | None) -> str:
-    """Return the row's facts, a line each: a list in Markdown, and readable as it is."""
-    return "\n".join(f"- {name}: {value}" for name, value in _facts(todo, goal))
+def _told(session: LspSession, uri: str, reading: Reading, place: Place, prose: Prose) -> Iterator[str]:
+    goal = session.goal(uri)
+    if place.state_path:
+        yield telling.reference_told(prose, session.caller, place.state_path.name)
+        return
+    row, named = place.todo, place.todo_id
+    if named and (row is None or named.name != row.todo_id):
+        found = reading.goal.todos_named(named.name)
+        nobody = f"No row of this document has the id {prose.code(named.name)}."
+        yield telling.todo_named(prose, found[0], goal) if found else nobody
+    elif row and (named or not place.token):
+        yield telling.todo_facts(prose, row, goal)
+    if place.token:
+        yield from telling.token_told(prose, place.token)
 
 
-def _facts(todo: Todo, goal: Goal | None) -> Iterator[tuple[str, object]]:
-    yield "status", f"{todo.status}, archived" if todo.archived else todo.status
-    if todo.priority is not None:
-        yield "priority", todo.priority.label
-    yield "claimed by", todo.fields.get("claimed_by") or "nobody"
-    if goal is not None and (lease := goal.leases.get(todo.todo_id)) is not None:
-        yield "lease", told(lease, goal.now(utc_now()))
-    if "resume_when" in todo.fields:
-        yield "resumes when", todo.fields["resume_when"]
-    generated = " (generated; it changes when the row moves or its text does)" if todo.id_line is None else ""
-    yield "id", f"{todo.todo_id}{generated}"
-
-
-def _complaints(problems: Iterable[Problem], offset: int) -> Iterator[str]:
-    for problem in problems:
-        if _holds(problem.span, offset):
-            yield f"{problem.severity}: {problem.message} ({problem.code})"
-
-
-def _holds(span: Span, offset: int) -> bool:
-    return span[0] <= offset <= span[1]
+def _span(place: Place) -> Span:
+    """Return where the smallest thing stands that was told."""
+    if place.state_path:
+        return place.state_path.span[0] - 1, place.state_path.span[1]
+    things = [place.todo_id and place.todo_id.span, place.token and place.token.span, place.todo and place.todo.extent]
+    return next(span for span in things if span)

@@ -1,0 +1,70 @@
+"""What each metadata key means, for people: in hovers, in completions and in the documentation.
+
+What a key takes is `tokens.TAKES`; both together are all that somebody has to know to write one.
+Source: goal-documents 3.1, authority.md sections 4 and 6.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+# In the order of the table, each to go on with behind "KEY: ".
+MEANINGS: Final[dict[str, str]] = {
+    "todo_id": "the name of the todo, by which everything else refers to it; it never changes once it is used",
+    "status": "how far the todo has come; it wins over the box",
+    "role": "whose todo an archived row was; elsewhere the section says it",
+    "task_class": "what kind of work it is; without it, the text decides",
+    "action_kind": "what is done, in one word, such as `implement` or `observe`",
+    "task_domain": "the field that the work belongs to",
+    "capability_binding_ref": "the binding that provides a capability for this todo",
+    "task_repository": "the repository that the work happens in",
+    "continuation_policy": "who goes on when the todo is done",
+    "removed_continuation_policy": "a policy of old documents that is kept for the record and has no effect",
+    "required_write_scopes": "the paths that whoever works on it may write to; no two leases share one",
+    "required_capabilities": "what an agent must be able to do to work on it",
+    "target_capabilities": "the capabilities that the work is meant to bring about",
+    "explore_result_node_refs": "the results of an exploration that the todo came from",
+    "decision_scope": "what a decision about this todo covers",
+    "required_decision_scopes": "the decisions that must be made before anybody works on it",
+    "decision_outcome": "what the user decided",
+    "decision_scope_outcomes": "the decisions that were made, each with its scope and the todo that it was made on",
+    "claimed_by": "the agent that works on it; others leave it alone",
+    "last_actor_agent_id": "the agent that changed it last",
+    "bound_agent": "the only agent that may work on it",
+    "goal_bound": "whether the todo belongs to the goal as a whole, and to no single agent",
+    "blocks_agent": "the agent that cannot go on before this is done",
+    "excluded_agents": "the agents that may not work on it",
+    "global_gate": "whether everybody waits until this is done",
+    "unblocks_todo_id": "the todo that waits for this one",
+    "successor_todo_ids": "the todos that follow from this one",
+    "completion_continuation": "how the goal goes on after this was completed",
+    "completion_recovery": "how a completion was finished that had been interrupted",
+    "replan_obligation_id": "the duty to plan anew that this todo settles",
+    "resume_when": "what has to happen before anybody goes on with it",
+    "resume_monitor_generation": "the change of the monitor that it waits for, by number",
+    "no_followup": "whether nothing follows from this todo, on purpose",
+    "target_key": "what a monitor watches",
+    "monitor_effect_id": "the effect that a monitor reported last",
+    "cadence": "how often a monitor looks",
+    "next_due_at": "when a monitor looks again",
+    "expires_at": "when the todo is no longer worth doing",
+    "last_checked_at": "when a monitor looked last",
+    "result_hash": "the digest of what a monitor saw last",
+    "consecutive_no_change": "how often in a row a monitor saw nothing new",
+    "material_change": "what a monitor saw that matters",
+    "material_change_generation": "how many changes that matter a monitor has seen",
+    "max_no_change_before_replan": "after how many looks without a change the monitor is planned anew",
+    "watch_only": "whether a monitor only watches, and nobody acts on what it sees",
+    "note": "a remark for whoever reads the row",
+    "evidence": "what shows that it is done: a command and its outcome, a file, a pull request",
+    "reason": "why it has its status",
+    "completed_at": "when it was completed",
+    "updated_at": "when it was changed last",
+    "completion_turn_key": "the turn of the agent in which it was completed",
+    "completion_receipt_id": "the receipt of its completion",
+    "validation_command": "the command that has to succeed before it counts as done",
+    "validation_command_argv": "the same as a JSON array of words",
+    "validation_label": "what the validation is called",
+    "validation_timeout_seconds": "how long the validation may take",
+    "superseded_by": "the todo that takes its place",
+}
