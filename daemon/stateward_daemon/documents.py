@@ -10,6 +10,7 @@ from collections import OrderedDict
 from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
+from urllib.parse import unquote_to_bytes
 
 from stateward_engine.store.snapshot import DOCUMENT_BYTES_MAX
 from stateward_protocol.errors import WireError
@@ -25,6 +26,17 @@ DOCUMENTS_KEPT_MAX: Final = 64
 def resolved(path: Path) -> Path:
     """Return `path` with its directory resolved. The file itself is not: a save may replace a link by a file."""
     return Path(os.path.realpath(path.parent)) / path.name
+
+
+def quoted_path(text: str) -> Path | None:
+    """Return the absolute path that a URI spells, decoded exactly once; `None` for every other text.
+
+    NUL and `..` are refused, in whatever spelling, and so is what begins with two slashes, as a host does.
+    """
+    decoded = unquote_to_bytes(text)
+    if not text.startswith("/") or text.startswith("//") or b"\0" in decoded or b".." in decoded.split(b"/"):
+        return None
+    return Path(os.fsdecode(decoded))
 
 
 def read_file(path: Path) -> bytes:

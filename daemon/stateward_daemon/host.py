@@ -61,6 +61,8 @@ class Caller:
         peer_pid: Its process when it connected, for people; never trusted.
         outlet: Takes to it what it is told unasked.
         attachment: `None` until it is bound.
+        own_document: Gives the document that the caller itself holds at a path, unsaved changes included, or `None`.
+            Others see the file.
     """
 
     host: Host
@@ -68,6 +70,7 @@ class Caller:
     peer_pid: int
     outlet: Outlet
     attachment: Attachment | None = None
+    own_document: Callable[[Path], GoalDocument | None] = lambda _path: None
 
     def bound(self) -> Attachment:
         """Return what the caller is bound to.
@@ -109,7 +112,7 @@ class Caller:
         return path
 
     def document(self, path: str | None, text: str | None) -> GoalDocument:
-        """Return the goal document that a call names: `text` as an editor holds it unsaved, else the file at `path`.
+        """Return the goal document that a call names: `text`, else what the caller has open at `path`, else the file.
 
         Raises:
             WireError: `not_attached`; `invalid_request` for neither, or for a path that is not absolute.
@@ -125,7 +128,7 @@ class Caller:
                 got="nothing" if path is None else path,
                 example=json.dumps(METHODS["goal_projection"].example),
             )
-        return self.host.documents.read(Path(path))
+        return self.own_document(Path(path)) or self.host.documents.read(Path(path))
 
 
 def _never(_seconds: float, _call: Callable[[], None]) -> None:

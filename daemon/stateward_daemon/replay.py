@@ -26,6 +26,7 @@ REQUEST_FAILED: Final = -32803
 _OPEN: Final = "textDocument/didOpen"
 _CHANGE: Final = "textDocument/didChange"
 _CLOSE: Final = "textDocument/didClose"
+_SHOW: Final = "workspace/textDocumentContent"
 
 
 class _TextDocument(Struct):
@@ -39,6 +40,7 @@ class _ContentChange(Struct):
 class _Params(Struct):
     """The few members that the bridge looks at; all others pass through unread."""
 
+    uri: str = ""
     text_document: _TextDocument = msgspec.field(name="textDocument", default_factory=_TextDocument)
     content_changes: list[_ContentChange] = msgspec.field(name="contentChanges", default_factory=list)
 
@@ -117,7 +119,7 @@ class Replay:
             self.initialized = body
         elif head.method in ("shutdown", "exit"):
             self.leaving = True
-        elif head.method in (_OPEN, _CHANGE, _CLOSE):
+        elif head.method in (_OPEN, _CHANGE, _CLOSE, _SHOW):
             self._note_document(head.method, head.params, body)
 
     def _note_document(self, method: str, raw: msgspec.Raw, body: bytes) -> None:
@@ -126,7 +128,11 @@ class Replay:
         except msgspec.DecodeError:
             return
         uri = params.text_document.uri
-        if method == _OPEN:
+        if method == _SHOW and params.uri not in self._documents:
+            # Its text came from a daemon. The next one hears that it is shown, and lets the editor ask again.
+            shown = {"uri": params.uri, "languageId": "json", "version": 0, "text": ""}
+            self._remember(params.uri, [_message(method=_OPEN, params={"textDocument": shown})])
+        elif method == _OPEN:
             self._remember(uri, [body])
         elif method == _CLOSE:
             self._remember(uri, [])

@@ -26,6 +26,7 @@ from stateward_protocol.errors import WireError
 from stateward_protocol.notices import Notice, SubscribeResult, Topic
 from stateward_protocol.record_messages import GoalRenderResult
 from stateward_protocol.store_messages import CompactResult, ResetScopeResult
+from stateward_protocol.virtual_messages import StateDocumentResult
 
 if TYPE_CHECKING:
     import socket
@@ -165,6 +166,10 @@ class AsyncClient(AsyncGoalCalls):
     async def fork_session(self, parent: str, child: str) -> m.ChangedResult:
         """Begin a session with the current state of another one."""
         return await self._perform("fork_session", m.ChangedResult, {"parent": parent, "child": child})
+
+    async def state_document(self, uri: str) -> StateDocumentResult:
+        """Take a value of the state, or a projection, as the text that editors show."""
+        return await self._perform("state_document", StateDocumentResult, {"uri": uri})
 
     async def state_status(self) -> m.StateStatusResult:
         """Ask for revisions and health of the wanted scopes."""

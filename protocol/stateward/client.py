@@ -18,6 +18,7 @@ from stateward_protocol.errors import WireError
 from stateward_protocol.notices import Notice, SubscribeResult, Topic
 from stateward_protocol.record_messages import GoalRenderResult
 from stateward_protocol.store_messages import CompactResult, ResetScopeResult
+from stateward_protocol.virtual_messages import StateDocumentResult
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -129,6 +130,10 @@ class Client(GoalCalls):
     def fork_session(self, parent: str, child: str) -> m.ChangedResult:
         """Begin a session with the current state of another one."""
         return self._perform("fork_session", m.ChangedResult, {"parent": parent, "child": child})
+
+    def state_document(self, uri: str) -> StateDocumentResult:
+        """Take a value of the state, or a projection, as the text that editors show."""
+        return self._perform("state_document", StateDocumentResult, {"uri": uri})
 
     def state_status(self) -> m.StateStatusResult:
         """Ask for revisions and health of the wanted scopes."""

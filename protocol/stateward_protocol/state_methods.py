@@ -8,6 +8,7 @@ from stateward_protocol import messages as m
 from stateward_protocol.method import Kind, Method
 from stateward_protocol.notices import SubscribeParams, SubscribeResult
 from stateward_protocol.store_messages import CompactResult, ResetScopeParams, ResetScopeResult
+from stateward_protocol.virtual_messages import StateDocumentParams, StateDocumentResult
 
 PROTOCOL_VERSION: Final = 1
 
@@ -92,6 +93,14 @@ ROWS: Final = (
         m.ChangedResult,
         "Begin a session with the current state of another one.",
         {"parent": "s1", "child": "s2"},
+    ),
+    Method(
+        "state_document",
+        Kind.DOCUMENT,
+        StateDocumentParams,
+        StateDocumentResult,
+        "Take a value of the state, or a projection, as the text that editors show.",
+        {"uri": "stateward:/cwd/lazy.json"},
     ),
     Method(
         "state_status",

@@ -362,6 +362,17 @@ class TestReplay:
 
         assert self.replayed(*messages) == [opened(), changed(3, "whole", whole=True), changed(4, "b")]
 
+    def test_a_virtual_document_that_is_shown_is_opened_without_a_text(self) -> None:
+        """Whatever it showed, the new daemon lets the editor ask for it again."""
+        uri = "stateward:/cwd/lazy.json"
+        shown = request(2, "workspace/textDocumentContent", uri=uri)
+        [told] = self.replayed(shown, shown)
+
+        assert (told["method"], "id" in told) == ("textDocument/didOpen", False)
+        assert told["params"]["textDocument"] == {"uri": uri, "languageId": "json", "version": 0, "text": ""}
+        assert self.replayed(shown, closed(uri)) == []
+        assert self.replayed(opened(), request(2, "workspace/textDocumentContent", uri=URI)) == [opened()]
+
     def test_typing_whole_texts_for_ever_stays_within_the_bound(self) -> None:
         replay = Replay(bytes_max=5000)
         replay.from_editor(json.dumps(opened()).encode())

@@ -52,6 +52,7 @@ class TestInitialize:
             "codeActionProvider",
             "codeLensProvider",
             "completionProvider",
+            "definitionProvider",
             "diagnosticProvider",
             "documentHighlightProvider",
             "documentLinkProvider",

@@ -252,7 +252,8 @@ class TestCommands:
     async def test_they_are_announced(self, editor: Editor) -> None:
         announced = introduce(editor)
 
-        names = ["claimTodo", "completeTodo", "takeTodo", "showReceipt", "projectMarkdown"]
+        of_todos = ["claimTodo", "completeTodo", "takeTodo", "showReceipt", "projectMarkdown"]
+        names = [*of_todos, "readState", "showProjection", "restart"]
         commands = announced["executeCommandProvider"]["commands"]
         assert commands == [f"stateward.{name}" for name in names]
         assert all(f"| `{command}` |" in PAGE for command in commands)

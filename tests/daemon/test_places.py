@@ -24,7 +24,7 @@ $cwd.lazy.hidden todo_hidden
 - [ ] One 🌊
   <!-- loopx:todo todo_id=todo_one unblocks_todo_id=todo_TWO -->
 - [x] Two
-  more of $session.tactics
+  more of $session.tactics, {"$ref": "lazy.notes"} and {"$ref": "https://example.org"}
 """
 DOCUMENT = read_document(TEXT)
 
@@ -33,6 +33,9 @@ DOCUMENT = read_document(TEXT)
     ("at", "row", "key", "todo_id", "path"),
     [
         ("cwd.lazy.plan", None, None, None, "cwd.lazy.plan"),
+        ("$cwd.lazy.plan", None, None, None, "cwd.lazy.plan"),
+        ('"lazy.notes"', "generated", None, None, "lazy.notes"),
+        ('"$ref": "https', "generated", None, None, None),
         ("todo_one.", None, None, "todo_one", None),
         ("cwd.lazy.hidden", None, None, None, None),
         ("todo_hidden", None, None, None, None),

@@ -95,6 +95,8 @@ See todo_ first.
 """
 # What a document says of the state.
 REFERRING: Final = "Read $session.lazy.plan and $session.lazy.gone.\n\n## Agent Todo\n\n- [ ] Plan it\n"
+# The last two references lead to a key of a value, and nowhere.
+LEADING: Final = GOAL.replace("- Go on.", "- todo_plan, $cwd.lazy.plan, $cwd.lazy.lost")
 
 
 def initialize(capabilities: Mapping[str, Any], *folders: str) -> Step:
@@ -154,6 +156,19 @@ WRITES: Final = [
     ),
     tell("initialized"),
 ]
+# An editor that shows virtual documents.
+SHOWING: Final = [
+    initialize(
+        {
+            "textDocument": {**CAPABLE["textDocument"], "definition": {"linkSupport": True}},
+            "window": {"showDocument": {"support": True}},
+            "workspace": {**CAPABLE["workspace"], "textDocumentContent": {}},
+        },
+        FOLDER,
+    ),
+    tell("initialized"),
+]
+PATCHED: Final = call("patch_state", patch={"cwd": {"lazy": {"plan": {"next": "go"}}}})
 
 REGISTERED: Final = call("goal_register", **OF_GOAL, path="<cwd>/ACTIVE_GOAL_STATE.md")
 PROMOTED: Final = [
@@ -299,6 +314,15 @@ SCRIPTS: Final[dict[str, list[Step]]] = {
             },
         ),
     ],
+    "text_document_definition": [
+        PATCHED,
+        *SHOWING,
+        opened(LEADING),
+        ask("textDocument/definition", at(7, 4)),
+        ask("textDocument/definition", at(7, 13)),
+        ask("textDocument/definition", at(7, 32)),
+        ask("textDocument/definition", at(3, 0)),
+    ],
     "text_document_document_symbol": [*PULLS, opened(TROUBLED), ask("textDocument/documentSymbol", DOCUMENT)],
     "text_document_code_lens": [
         write(GOAL),
@@ -388,6 +412,28 @@ SCRIPTS: Final[dict[str, list[Step]]] = {
             "completeTodo", todo_id="todo_rehearse", evidence="8 minutes", no_followup=True, operation_id="<goal>-done"
         ),
         run("projectMarkdown"),
+        PATCHED,
+        run("readState", path="cwd.lazy.plan"),
+        told("window/showMessage"),
+        run("readState", path="cwd.lazy.lost"),
+        told("window/showMessage"),
+        run("restart"),
+        told("window/showMessage"),
+        # What is shown of it is cut off, so it has as much as the name of the folder leaves.
+        run("showProjection"),
+    ],
+    "workspace_text_document_content": [
+        PATCHED,
+        *SHOWING,
+        run("readState", path="cwd.lazy"),
+        told("window/showDocument", {"success": True}),
+        ask("workspace/textDocumentContent", {"uri": "stateward:/cwd/lazy.json"}),
+        call("patch_state", patch={"cwd": {"lazy": {"plan": {"next": "stop"}}}}),
+        told("workspace/textDocumentContent/refresh"),
+        ask("workspace/textDocumentContent", {"uri": "stateward:/cwd/lazy.json"}),
+        ask("workspace/textDocumentContent", {"uri": "stateward:/cwd/lazy.json?keys"}),
+        ask("workspace/textDocumentContent", {"uri": "stateward:/cwd/lazy/lost.json"}),
+        ask("workspace/textDocumentContent", {"uri": "stateward:/lunch.json"}),
     ],
     # Files and folders.
     "workspace_did_change_watched_files": [

@@ -124,6 +124,13 @@ SCRIPTS: Final[dict[str, list[tuple[str, dict[str, Any]]]]] = {
         ("fork_session", {"parent": "s1", "child": "s2"}),
         ("fork_session", {"parent": "s1", "child": "s2"}),
     ],
+    "state_document": [
+        FILLED,
+        ("state_document", {"uri": "stateward:/cwd/lazy.json"}),
+        ("state_document", {"uri": "stateward:/lazy/list%5B1%5D.json?keys"}),
+        ("state_document", {"uri": "stateward:/cwd/lazy/lost.json"}),
+        ("state_document", {"uri": "stateward:/cwd.lazy"}),
+    ],
     "state_status": [FILLED, ("state_status", {})],
     "subscribe": [
         ("subscribe", {"topics": ["state", "todos"]}),

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from lsprotocol import types as lsp
 
+from stateward_daemon.documents import resolved
 from stateward_daemon.lsp.edits import versioned
 from stateward_daemon.lsp.pieces import Pieces
 from stateward_daemon.lsp.reading import Reading, text_digest
@@ -20,11 +21,12 @@ from stateward_engine.goals.lines import BYTE_ORDER_MARK
 
 if TYPE_CHECKING:
     from array import array
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
     from pathlib import Path
 
     from stateward_daemon.positions import Encoding
     from stateward_daemon.unsaved import SectionEdit
+    from stateward_engine.goals.document import GoalDocument
 
 
 def _ask_nobody(_edits: lsp.ApplyWorkspaceEditParams) -> None:
@@ -102,6 +104,10 @@ class Buffer:
         self.follows_file = (followed or was_clean) and not self._is_text_of(on_disk)
         return followed or self.follows_file
 
+    def forget(self) -> None:
+        """Read the text anew the next time, and not from what it said before."""
+        self._read = None
+
     def reading(self) -> Reading:
         """Return what the text says; it is read once per text."""
         text, version, read = self.text, self.version, self._read
@@ -126,6 +132,16 @@ class Buffer:
     def _is_text_of(self, digest: str | None) -> bool:
         # Editors take the mark off and put it back when they save.
         return digest in (text_digest(self.text), text_digest(BYTE_ORDER_MARK + self.text))
+
+
+def own_document(buffers: Mapping[str, Buffer], path: Path) -> GoalDocument | None:
+    """Return what a client has open at a path, its unsaved changes included, `None` where that is the file.
+
+    From any thread.
+    """
+    path = resolved(path)
+    opened = (buffer for buffer in list(buffers.values()) if buffer.path == path and not buffer.follows_file)
+    return next((buffer.reading().goal for buffer in opened), None)
 
 
 def apply_changes(text: str, changes: Iterable[lsp.TextDocumentContentChangeEvent], encoding: Encoding) -> str:

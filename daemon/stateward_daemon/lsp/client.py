@@ -61,6 +61,9 @@ class Client:
         takes_snippets: It takes completions with places to fill in.
         documents_in_markdown: It takes Markdown in what a completion says.
         resolves_tooltips: It asks for the tooltip of an inlay hint when somebody looks at one.
+        shows_virtual: It shows virtual documents, and can be told to ask again for one.
+        opens_virtual: It opens a virtual document that it is asked to show.
+        takes_links: It takes places with the span that leads to them.
     """
 
     name: str = "editor"
@@ -86,6 +89,9 @@ class Client:
     takes_snippets: bool = False
     documents_in_markdown: bool = False
     resolves_tooltips: bool = False
+    shows_virtual: bool = False
+    opens_virtual: bool = False
+    takes_links: bool = False
 
 
 def read_client(params: dict[str, Any]) -> Client:
@@ -105,6 +111,7 @@ def read_client(params: dict[str, Any]) -> Client:
         for asks, told, method in REFRESHES
         if isinstance(said(f"capabilities.{asks}"), dict) and can(f"{told}.refreshSupport")
     )
+    shows_virtual = isinstance(said("capabilities.workspace.textDocumentContent"), dict)
     return Client(
         name=_text(said("clientInfo.name")) or "editor",
         version=_text(said("clientInfo.version")),
@@ -129,6 +136,9 @@ def read_client(params: dict[str, Any]) -> Client:
         takes_snippets=said(f"{_COMPLETION_ITEM}.snippetSupport") is True,
         documents_in_markdown="markdown" in _list(said(f"{_COMPLETION_ITEM}.documentationFormat")),
         resolves_tooltips="tooltip" in _list(said("capabilities.textDocument.inlayHint.resolveSupport.properties")),
+        shows_virtual=shows_virtual,
+        opens_virtual=shows_virtual and can("window.showDocument.support"),
+        takes_links=can("textDocument.definition.linkSupport"),
     )
 
 

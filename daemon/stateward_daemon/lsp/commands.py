@@ -21,7 +21,13 @@ COMPLETE_TODO: Final = "stateward.completeTodo"
 TAKE_TODO: Final = "stateward.takeTodo"
 SHOW_RECEIPT: Final = "stateward.showReceipt"
 PROJECT_MARKDOWN: Final = "stateward.projectMarkdown"
-COMMANDS: Final = (CLAIM_TODO, COMPLETE_TODO, TAKE_TODO, SHOW_RECEIPT, PROJECT_MARKDOWN)
+READ_STATE: Final = "stateward.readState"
+SHOW_PROJECTION: Final = "stateward.showProjection"
+RESTART: Final = "stateward.restart"
+COMMANDS: Final = (
+    *(CLAIM_TODO, COMPLETE_TODO, TAKE_TODO, SHOW_RECEIPT, PROJECT_MARKDOWN),
+    *(READ_STATE, SHOW_PROJECTION, RESTART),
+)
 
 
 def known_rows(reading: Reading, goal: Goal | None) -> list[Todo]:
@@ -64,6 +70,11 @@ def take(uri: str, reading: Reading, todo: Todo) -> lsp.Command:
 def project(uri: str, title: str) -> lsp.Command:
     """Return the command that shows the todos of a goal in its document as they are."""
     return _command(title, PROJECT_MARKDOWN, {"uri": uri})
+
+
+def read_state(path: str) -> lsp.Command:
+    """Return the command that shows a value of the state."""
+    return _command(f"Show the value of {path}", READ_STATE, {"path": path})
 
 
 def row_at(rows: Iterable[Todo], offset: int) -> Todo | None:

@@ -17,6 +17,7 @@ from stateward_daemon.lsp.features import (
     text_document_code_action,
     text_document_code_lens,
     text_document_completion,
+    text_document_definition,
     text_document_diagnostic,
     text_document_did_change,
     text_document_did_close,
@@ -39,8 +40,10 @@ from stateward_daemon.lsp.features import (
     workspace_did_change_workspace_folders,
     workspace_execute_command,
     workspace_symbol,
+    workspace_text_document_content,
 )
 from stateward_daemon.lsp.telling import Named
+from stateward_daemon.virtual import SCHEME
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -124,6 +127,11 @@ FEATURES: Final[dict[str, Feature]] = {
     ),
     lsp.TEXT_DOCUMENT_SEMANTIC_TOKENS_RANGE: Feature(text_document_semantic_tokens_range.handle, is_long=_of_one),
     lsp.WORKSPACE_SYMBOL: Feature(workspace_symbol.handle, is_long=_always),
+    # Other documents are read, and values of the state written.
+    lsp.TEXT_DOCUMENT_DEFINITION: Feature(text_document_definition.handle, is_long=_always),
+    lsp.WORKSPACE_TEXT_DOCUMENT_CONTENT: Feature(
+        workspace_text_document_content.handle, lsp.TextDocumentContentOptions([SCHEME]), _always
+    ),
     lsp.WORKSPACE_EXECUTE_COMMAND: Feature(
         workspace_execute_command.handle, lsp.ExecuteCommandOptions(list(COMMANDS)), steps=True
     ),

@@ -9,7 +9,7 @@ from stateward_engine.goals.fields import TODO_ID
 from stateward_engine.goals.problems import shifted
 from stateward_engine.goals.row_problems import placed_tokens
 from stateward_engine.goals.todo_codec import LineKind
-from stateward_engine.state.references import mention_spans
+from stateward_engine.state.references import REF, address, mention_spans
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -27,6 +27,9 @@ _ID: Final = re.compile(
 )
 
 
+_STRUCTURED: Final = re.compile(rf'"{re.escape(REF)}"\s*:\s*"([^"\\]*)"')
+
+
 class Written(NamedTuple):
     """A name that is written in a document, and where."""
 
@@ -42,7 +45,7 @@ class Place(NamedTuple):
         todo: The row whose lines hold it.
         token: The metadata token there.
         todo_id: The id of a todo that is written there.
-        state_path: The path of a reference into the state there, without its dollar sign.
+        state_path: The path of a reference into the state there, without its dollar sign or quotes.
     """
 
     offset: int
@@ -69,7 +72,7 @@ def place_at(document: GoalDocument, offset: int) -> Place:
         row,
         token,
         _at(ids_in(line.text, line.start), offset),
-        _at(state_paths_in(line.text, line.start), offset),
+        state_path_at(line.text, line.start, offset),
     )
 
 
@@ -85,9 +88,28 @@ def ids_in(text: str, at: int = 0) -> Iterator[Written]:
 
 
 def state_paths_in(text: str, at: int = 0) -> Iterator[Written]:
-    """Yield the references into the state that stand in a text, which stands at an offset, without dollar signs."""
-    for span in mention_spans(text):
+    """Yield the references into the state that stand in a text, which stands at an offset.
+
+    Textual ones come first, without dollar signs, then structured ones, without quotes.
+
+    >>> [found.name for found in state_paths_in('see $cwd.lazy.plan, {"$ref": "lazy.notes"}')]
+    ['cwd.lazy.plan', 'lazy.notes']
+    """
+    structured = (found.span(1) for found in _STRUCTURED.finditer(text) if address(found[1]) is not None)
+    for span in (*mention_spans(text), *structured):
         yield Written(text[slice(*span)], shifted(span, at))
+
+
+def state_path_at(text: str, at: int, offset: int) -> Written | None:
+    """Return the reference into the state that stands at an offset, its dollar sign or quote included, or `None`.
+
+    Args:
+        text: The line of the offset.
+        at: Where it stands.
+        offset: As `at`, in code points of the whole text.
+    """
+    marked = (found for found in state_paths_in(text, at) if _holds((found.span[0] - 1, found.span[1]), offset))
+    return next(marked, None)
 
 
 def _at(written: Iterable[Written], offset: int) -> Written | None:

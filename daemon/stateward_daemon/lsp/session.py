@@ -17,12 +17,14 @@ from lsprotocol import types as lsp
 from stateward_daemon.delivering import settle_saved
 from stateward_daemon.diagnosis import problems_of
 from stateward_daemon.lsp.attach import attach
+from stateward_daemon.lsp.buffers import own_document
 from stateward_daemon.lsp.client import Client, read_client
 from stateward_daemon.lsp.diagnostics import diagnostic
 from stateward_daemon.lsp.dispatch import FEATURES
 from stateward_daemon.lsp.folders import Folders
 from stateward_daemon.lsp.following import Following, Grounds, grounds_of
 from stateward_daemon.lsp.reading import Reading, text_digest
+from stateward_daemon.lsp.served import Served
 from stateward_daemon.lsp.showing import Showing
 from stateward_daemon.lsp.uris import goal_path_of
 from stateward_daemon.lsp.wire import open_wire
@@ -72,6 +74,7 @@ class LspSession:
         phase: How far its connection has come.
         buffers: What it has open, by URI.
         folders: Its workspace folders.
+        served: The virtual documents that it shows.
         documents: Where files are read.
         watcher: Where files are watched.
         log: Where what a client does wrong without asking is noted.
@@ -97,6 +100,8 @@ class LspSession:
         self._following = Following(caller, self._view_changed, self._show_if_open)
         self._wire = open_wire(channel, host.version, host.log)
         self._showing = Showing(self, channel, self._wire)
+        self.served = Served(caller, self.show_virtual)
+        caller.own_document = partial(own_document, self.buffers)
         for method, feature in FEATURES.items():
             is_long = feature.is_long and partial(feature.is_long, self)
             perform = self._perform if feature.steps else None
@@ -272,6 +277,10 @@ class LspSession:
         """Let the client see that something else is shown for `uri`, for a reason that it does not know of."""
         self._showing.show(uri)
 
+    def show_virtual(self, uri: str) -> None:
+        """Let the client ask again for a virtual document, if it shows any."""
+        self._showing.show_virtual(uri)
+
     def ask(self, method: str, params: object = None) -> Future[Any]:
         """Send a request. Nobody need wait for its answer: some clients refuse what they offered."""
         return self._wire.ask(method, params)
@@ -331,7 +340,11 @@ class LspSession:
         Performance(self.caller.host, steps, done, failed).begin()
 
     def _view_changed(self) -> None:
-        self._showing.outbox.put(_VIEW, self._following.look)
+        self._showing.outbox.put(_VIEW, self._look)
+
+    def _look(self) -> None:
+        self._following.look()
+        self.served.look()
 
     def _show_if_open(self, uri: str) -> bool:
         if not self.looks_after(uri):

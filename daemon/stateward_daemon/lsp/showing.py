@@ -41,7 +41,8 @@ class Showing:
         self._marked: set[str] = set()
 
     def push(self, uri: str) -> None:
-        """Send diagnostics soon, to a client that does not ask for them."""
+        """Send what follows from the text of `uri` soon: diagnostics to a client that does not ask for them."""
+        self._session.served.text_changed(self._session.path(uri))
         if not self._session.client.pulls_diagnostics:
             self.outbox.put(uri, partial(self._publish, uri))
 
@@ -51,8 +52,14 @@ class Showing:
         for method in self._session.client.refreshes:
             self.outbox.put(method, partial(self._refresh, method))
 
-    def _refresh(self, method: str) -> None:
-        self._wire.ask(method)
+    def show_virtual(self, uri: str) -> None:
+        """Let the client ask again for a virtual document, if it shows any."""
+        if self._session.client.shows_virtual:
+            params = lsp.TextDocumentContentRefreshParams(uri)
+            self.outbox.put(uri, partial(self._refresh, lsp.WORKSPACE_TEXT_DOCUMENT_CONTENT_REFRESH, params))
+
+    def _refresh(self, method: str, params: object = None) -> None:
+        self._wire.ask(method, params)
 
     def _publish(self, uri: str) -> None:
         if not self._session.is_long(uri):

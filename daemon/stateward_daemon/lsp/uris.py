@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import os
-from pathlib import Path
 from typing import TYPE_CHECKING
-from urllib.parse import quote, unquote_to_bytes
+from urllib.parse import quote
 
-from stateward_daemon.documents import GOAL_FILE_NAME, resolved
+from stateward_daemon.documents import GOAL_FILE_NAME, quoted_path, resolved
 
 if TYPE_CHECKING:
-    from pathlib import PurePath
+    from pathlib import Path, PurePath
 
 
 def path_of(uri: str) -> Path | None:
@@ -25,12 +24,7 @@ def path_of(uri: str) -> Path | None:
     """
     scheme, _, rest = uri.partition(":")
     rest = rest.removeprefix("//")
-    if scheme.lower() != "file" or not rest.startswith("/") or rest.startswith("//") or "?" in rest or "#" in rest:
-        return None
-    decoded = unquote_to_bytes(rest)
-    if b"\0" in decoded or b".." in decoded.split(b"/"):
-        return None
-    return Path(os.fsdecode(decoded))
+    return None if scheme.lower() != "file" or "?" in rest or "#" in rest else quoted_path(rest)
 
 
 def goal_path_of(uri: str) -> Path | None:
@@ -45,6 +39,7 @@ def goal_path_of(uri: str) -> Path | None:
 def uri_below(folder: str, relative: PurePath) -> str:
     """Return the URI of what lies below a folder, in the spelling in which the client gave the folder.
 
+    >>> from pathlib import Path
     >>> uri_below("file:///w%20s/", Path("a b/ACTIVE_GOAL_STATE.md"))
     'file:///w%20s/a%20b/ACTIVE_GOAL_STATE.md'
     """
@@ -54,6 +49,7 @@ def uri_below(folder: str, relative: PurePath) -> str:
 def uri_of(path: Path) -> str:
     """Return the URI of an absolute path.
 
+    >>> from pathlib import Path
     >>> uri_of(Path("/projects/a b/ACTIVE_GOAL_STATE.md"))
     'file:///projects/a%20b/ACTIVE_GOAL_STATE.md'
     """

@@ -204,6 +204,9 @@ class Wire(LanguageServerProtocol):
             capabilities.rename_provider = lsp.RenameOptions(prepare_provider=True)
         # pygls announces commands of its own, even when there is none.
         capabilities.execute_command_provider = self.fm.feature_options.get(lsp.WORKSPACE_EXECUTE_COMMAND)
+        # pygls knows no place for it.
+        assert capabilities.workspace is not None  # noqa: S101 - folders are announced there
+        capabilities.workspace.text_document_content = self.fm.feature_options[lsp.WORKSPACE_TEXT_DOCUMENT_CONTENT]
         capabilities.experimental = {"stateward": {"protocol": PROTOCOL_VERSION}}
         return result
 

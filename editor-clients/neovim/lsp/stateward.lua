@@ -70,6 +70,14 @@ end
 return {
   cmd = { "stateward", "lsp" },
   filetypes = { "markdown" },
+  capabilities = vim.tbl_deep_extend("force", vim.lsp.protocol.make_client_capabilities(), {
+    workspace = { textDocumentContent = vim.empty_dict() },
+  }),
+  handlers = {
+    ["workspace/textDocumentContent/refresh"] = function(...)
+      return require("stateward").refresh(...)
+    end,
+  },
   -- Other Markdown files are none of its business: without the call no client is started for them.
   -- One client for all goals of a project: the server tells it of those that are not open, too.
   root_dir = function(buffer, on_dir)

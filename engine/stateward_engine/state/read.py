@@ -10,7 +10,14 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final, Literal, NamedTuple, TypeAlias, cast
 
-from stateward_engine.errors import HistoryUnavailable, InvalidRequest, MissingPath, OutOfBounds, TooLarge
+from stateward_engine.errors import (
+    EngineError,
+    HistoryUnavailable,
+    InvalidRequest,
+    MissingPath,
+    OutOfBounds,
+    TooLarge,
+)
 from stateward_engine.json_value import PARAMS, Json, Place, encodable, kind_of, preview, quoted, utf16_length
 from stateward_engine.state.difference import differences, nested
 from stateward_engine.state.hints import hinted
@@ -123,6 +130,18 @@ def read(view: View, selection: Selection, request: ReadRequest) -> dict[str, Js
     if request.batch:
         return dict(columns)
     return {name: column[0] for name, column in columns.items()}
+
+
+def standing(view: View, selection: Selection, path: Path) -> Layers:
+    """Return the layers that a path leads to, none where it leads to nothing.
+
+    As long as they are the same objects, what is read there is the same: a value that was published is never changed.
+    """
+    try:
+        root, layers = _start(view, selection, path)
+        return resolve(layers, path, root)
+    except EngineError:
+        return ()
 
 
 def _paths_of(value: Json) -> tuple[str, ...]:

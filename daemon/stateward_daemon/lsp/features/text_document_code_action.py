@@ -9,6 +9,7 @@ from lsprotocol import types as lsp
 from stateward_daemon.lsp import commands
 from stateward_daemon.lsp.diagnostics import diagnostic
 from stateward_daemon.lsp.edits import workspace_edit
+from stateward_daemon.lsp.places import place_at
 from stateward_engine.authority.operations import latest_operations
 from stateward_engine.authority.shown_problems import typed_rows
 from stateward_engine.goals.mending import mend
@@ -24,7 +25,8 @@ if TYPE_CHECKING:
 
 FIX_ALL: Final = "source.fixAll.stateward"
 ON_TODO: Final = "stateward.todo"
-KINDS: Final = (lsp.CodeActionKind.QuickFix, FIX_ALL, ON_TODO)
+ON_STATE: Final = "stateward.state"
+KINDS: Final = (lsp.CodeActionKind.QuickFix, FIX_ALL, ON_TODO, ON_STATE)
 
 Actions: TypeAlias = list[lsp.CodeAction] | list[lsp.Command]
 
@@ -37,7 +39,11 @@ def handle(session: LspSession, params: lsp.CodeActionParams) -> Actions:
         return []
     span = reading.offset(params.range.start), reading.offset(params.range.end)
     problems = session.problems(uri, reading)
-    actions = [*_fixes(session, uri, reading, problems, span), *_todo_actions(session, uri, reading, span)]
+    actions = [
+        *_fixes(session, uri, reading, problems, span),
+        *_todo_actions(session, uri, reading, span),
+        *_state_actions(reading, span),
+    ]
     # Editors ask at each move of the cursor, and mending reads the whole document.
     asked = context.only or context.trigger_kind != lsp.CodeActionTriggerKind.Automatic
     if asked and _is_wanted(FIX_ALL, context):
@@ -90,6 +96,13 @@ def _todo_actions(session: LspSession, uri: str, reading: Reading, span: Span) -
     for todo in rows:
         for command in commands.commands_for(uri, todo, goal, operations):
             yield lsp.CodeAction(f"{command.title}: {todo.text}", ON_TODO, command=command)
+
+
+def _state_actions(reading: Reading, span: Span) -> Iterator[lsp.CodeAction]:
+    written = place_at(reading.goal, span[0]).state_path
+    if written is not None:
+        command = commands.read_state(written.name)
+        yield lsp.CodeAction(command.title, ON_STATE, command=command)
 
 
 def _touch(one: Span, other: Span) -> bool:

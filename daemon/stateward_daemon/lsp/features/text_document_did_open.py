@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from stateward_daemon.lsp.buffers import Buffer
 from stateward_daemon.lsp.uris import path_of
+from stateward_daemon.virtual import is_virtual
 from stateward_engine.authority.goal import goal_at
 
 if TYPE_CHECKING:
@@ -19,6 +20,10 @@ if TYPE_CHECKING:
 def handle(session: LspSession, params: lsp.DidOpenTextDocumentParams) -> None:
     """Keep the text of a goal document, by its name or because a goal has it; every other document is left alone."""
     document = params.text_document
+    if is_virtual(document.uri):
+        # The text that it shows may have come from an earlier daemon.
+        session.show_virtual(document.uri)
+        return
     is_new = document.uri not in session.buffers
     path = (_registered(session, document.uri) if is_new else None) or session.path(document.uri)
     if path is None:

@@ -1,4 +1,4 @@
-"""`workspace/executeCommand`: what a person does about todos, by way of the methods that agents call.
+"""`workspace/executeCommand`: what a person does about todos and state, by way of the methods that agents call.
 
 A command takes one object: the params of its method, with `uri` for the `goal_id` of a document, and without what is
 known of the person. Its answer is that of the method.
@@ -15,7 +15,18 @@ from lsprotocol import types as lsp
 from stateward_daemon import convert, dispatch
 from stateward_daemon.delivering import settle_edited
 from stateward_daemon.goal_documents import records_now
-from stateward_daemon.lsp.commands import CLAIM_TODO, COMPLETE_TODO, PROJECT_MARKDOWN, SHOW_RECEIPT, TAKE_TODO, row_at
+from stateward_daemon.lsp import state_commands
+from stateward_daemon.lsp.commands import (
+    CLAIM_TODO,
+    COMPLETE_TODO,
+    PROJECT_MARKDOWN,
+    READ_STATE,
+    RESTART,
+    SHOW_PROJECTION,
+    SHOW_RECEIPT,
+    TAKE_TODO,
+    row_at,
+)
 from stateward_daemon.lsp.edits import workspace_edit
 from stateward_daemon.steps import OnLane
 from stateward_engine.authority.goal import find_goal
@@ -54,8 +65,9 @@ def _run(session: LspSession, params: lsp.ExecuteCommandParams) -> Steps:
     command = _COMMANDS.get(params.command)
     if command is None:
         raise dispatch.unknown_method(params.command, _COMMANDS)
-    given = _argument(params)
-    return (yield from command(session, _goal_of(session, given), given))
+    # Only this one is about nothing.
+    given = {} if params.command == RESTART else _argument(params)
+    return (yield from command(session, given))
 
 
 # -- the commands ----------------------------------------------------------------------------------------------------
@@ -119,12 +131,21 @@ def _project(session: LspSession, goal: Goal, given: dict[str, Any]) -> Steps:
     return answer
 
 
-_COMMANDS: Final[dict[str, Callable[[LspSession, Goal, dict[str, Any]], Steps]]] = {
-    CLAIM_TODO: _claim,
-    COMPLETE_TODO: _complete,
-    TAKE_TODO: _take,
-    SHOW_RECEIPT: _show_receipt,
-    PROJECT_MARKDOWN: _project,
+def _on_goal(
+    run: Callable[[LspSession, Goal, dict[str, Any]], Steps], session: LspSession, given: dict[str, Any]
+) -> Steps:
+    return run(session, _goal_of(session, given), given)
+
+
+_COMMANDS: Final[dict[str, Callable[[LspSession, dict[str, Any]], Steps]]] = {
+    CLAIM_TODO: partial(_on_goal, _claim),
+    COMPLETE_TODO: partial(_on_goal, _complete),
+    TAKE_TODO: partial(_on_goal, _take),
+    SHOW_RECEIPT: partial(_on_goal, _show_receipt),
+    PROJECT_MARKDOWN: partial(_on_goal, _project),
+    READ_STATE: state_commands.read_state,
+    SHOW_PROJECTION: state_commands.show_projection,
+    RESTART: state_commands.restart,
 }
 
 
