@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, Final, cast, get_args
 
 from msgspec import UNSET
 
@@ -26,6 +26,10 @@ if TYPE_CHECKING:
     from stateward_engine.state.view import View
     from stateward_engine.store.group import Outcome
     from stateward_engine.store.store import Store
+
+
+# The gravest first.
+_GRAVITY: Final = get_args(m.Severity)
 
 
 def wire_error(error: EngineError) -> WireError:
@@ -187,14 +191,27 @@ def goal_diagnostics(document: GoalDocument, problems: Iterable[Problem]) -> m.G
         document: What the text says.
         problems: Those of its problems that are shown, and what others found in it.
     """
+    return m.GoalDiagnosticsResult(
+        projection_diagnostics=cast("dict[str, Any] | None", document.diagnostics),
+        items=diagnostic_items(document, problems),
+    )
+
+
+def diagnostic_items(document: GoalDocument, problems: Iterable[Problem]) -> list[m.DiagnosticItem]:
+    """Return problems of a document as the wire shows them, with places in code points."""
     # Here, as in `projection`.
     from stateward_daemon.positions import LineIndex  # noqa: PLC0415
 
     index = LineIndex(document.text)
-    return m.GoalDiagnosticsResult(
-        projection_diagnostics=cast("dict[str, Any] | None", document.diagnostics),
-        items=[diagnostic_item(problem, index) for problem in problems],
-    )
+    return [_diagnostic_item(problem, index) for problem in problems]
+
+
+def gravest(problems: list[Problem], count: int) -> list[Problem]:
+    """Return the gravest `count` of some problems, in the order that they have; all of them where there are no more."""
+    if len(problems) <= count:
+        return problems
+    by_gravity = sorted(range(len(problems)), key=lambda at: _GRAVITY.index(problems[at].severity))
+    return [problems[at] for at in sorted(by_gravity[:count])]
 
 
 def rendering(
@@ -218,7 +235,7 @@ def rendering(
     return GoalRenderResult(**{name: getattr(rendered, name) for name in GoalRenderResult.__struct_fields__})
 
 
-def diagnostic_item(problem: Problem, index: LineIndex) -> m.DiagnosticItem:
+def _diagnostic_item(problem: Problem, index: LineIndex) -> m.DiagnosticItem:
     """Return one problem as the wire shows it."""
     return m.DiagnosticItem(
         range=code_point_range(problem.span, index),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from stateward_daemon.state_keys import can_read, read_keys
+from stateward_daemon.state_keys import read_keys
 from stateward_engine.authority.goal import goal_at
 from stateward_engine.errors import EngineError, UnwantedOwner
 from stateward_engine.state.references import mention_spans
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from stateward_engine.authority.display import Snapshot
     from stateward_engine.goals.document import GoalDocument
     from stateward_engine.goals.problems import Problem
-    from stateward_engine.state.view import View
+    from stateward_engine.state.view import Selection, View
 
 
 def problems_of(caller: Caller, document: GoalDocument, path: Path | None) -> list[Problem]:
@@ -28,21 +28,40 @@ def problems_of(caller: Caller, document: GoalDocument, path: Path | None) -> li
         document: What the text says.
         path: The real path of the document, or `None` for a text that is in no file.
     """
+    view = caller.host.store.view
+    return with_references(problems_in(view, document, path), view, document, caller.readable())
+
+
+def problems_in(view: View, document: GoalDocument, path: Path | None) -> list[Problem]:
+    """Return those of its problems that are the same for everybody, in no order."""
+    snapshot = _snapshot(view, path)
+    if snapshot is None:
+        return list(document.problems)
     # Here, because no start should wait for what reads a document, and nobody for what only some documents need.
+    from stateward_engine.authority.shown_problems import shown_problems  # noqa: PLC0415
+
+    return list(shown_problems(document, snapshot, snapshot.goal.now(utc_now())))
+
+
+def with_references(
+    found: list[Problem], view: View, document: GoalDocument, selection: Selection | None
+) -> list[Problem]:
+    """Return problems of a document, and those of its references into the state of a selection, in its order.
+
+    Args:
+        found: Problems that are known.
+        view: What the state is read from.
+        document: What the text says.
+        selection: Whose state; `None` reads none.
+    """
+    # Here, as in `problems_in`.
     from stateward_engine.goals.problems import in_order  # noqa: PLC0415
     from stateward_engine.goals.state_problems import state_problems  # noqa: PLC0415
 
-    view = caller.host.store.view
-    snapshot = _snapshot(view, path)
-    if snapshot is None:
-        found = list(document.problems)
-    else:
-        from stateward_engine.authority.shown_problems import shown_problems  # noqa: PLC0415
-
-        found = list(shown_problems(document, snapshot, snapshot.goal.now(utc_now())))
-    if can_read(caller):
-        found += state_problems(document, mention_spans, lambda mention: _refusal(caller, mention))
-    return in_order(found)
+    if selection is None:
+        return in_order(found)
+    dangling = state_problems(document, mention_spans, lambda mention: _refusal(view, selection, mention))
+    return in_order([*found, *dangling])
 
 
 def _snapshot(view: View, path: Path | None) -> Snapshot | None:
@@ -58,11 +77,11 @@ def _snapshot(view: View, path: Path | None) -> Snapshot | None:
         return None
 
 
-def _refusal(caller: Caller, path: str) -> str | None:
-    """Return why the caller cannot read a path, `None` when it can or does not work with its owner."""
+def _refusal(view: View, selection: Selection, path: str) -> str | None:
+    """Return why a path cannot be read, `None` when it can or is that of an owner outside of the selection."""
     try:
         # Keys and kinds, so that nothing large is copied.
-        read_keys(caller, path)
+        read_keys(view, selection, path)
     except UnwantedOwner:
         return None
     except EngineError as error:

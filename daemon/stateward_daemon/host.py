@@ -8,15 +8,15 @@ import os
 import time
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from stateward_daemon.documents import Documents
 from stateward_daemon.encoded import EncodedValues
-from stateward_daemon.lanes import Lanes
+from stateward_daemon.lanes import Lanes, Work
 from stateward_daemon.log import LOGGER_NAME
 from stateward_daemon.subscriptions import Subscriptions
 from stateward_daemon.unsaved import Unsaved
-from stateward_engine.authority.goal import find_goal
+from stateward_engine.authority.goal import all_goals, find_goal
 from stateward_protocol import __version__
 from stateward_protocol.errors import WireError
 from stateward_protocol.methods import METHODS
@@ -92,24 +92,38 @@ class Caller:
         Raises:
             WireError: `not_attached`, or `invalid_request` in mode `off`, which has no state tools.
         """
-        attachment = self.bound()
-        if attachment.mode == "off":
+        selection = self.readable()
+        if selection is None:
             raise WireError(
                 "invalid_request",
                 "this connection attached in mode off, which has no state tools",
                 wanted="active or passive",
             )
-        return attachment.selection
+        return selection
+
+    def readable(self) -> Selection | None:
+        """Return the owners whose state the caller reads, `None` in mode `off`.
+
+        Raises:
+            WireError: `not_attached`.
+        """
+        attachment = self.bound()
+        return None if attachment.mode == "off" else attachment.selection
 
     def path_of(self, path: str | None, text: str | None, goal_id: str | None) -> str | None:
         """Return the path that a call means: of a goal that is named alone, where its document is.
 
+        Beside a text a goal need not be registered.
+
         Raises:
             Refused: `goal_not_registered`.
         """
-        if path is None and text is None and goal_id is not None:
-            return find_goal(self.host.store.view, goal_id).path
-        return path
+        if path is not None or goal_id is None:
+            return path
+        view = self.host.store.view
+        if text is None:
+            return find_goal(view, goal_id).path
+        return next((goal.path for goal in all_goals(view) if goal.goal_id == goal_id), None)
 
     def document(self, path: str | None, text: str | None) -> GoalDocument:
         """Return the goal document that a call names: `text`, else what the caller has open at `path`, else the file.
@@ -135,9 +149,14 @@ def _never(_seconds: float, _call: Callable[[], None]) -> None:
     """Stand in for a clock where there is no loop that could wait."""
 
 
-def _nowhere(job: Callable[[], object], _done: Callable[[object], None], _failed: Callable[[Exception], None]) -> None:
-    """Stand in for threads where there are none."""
-    raise RuntimeError(f"{job} has nowhere to run")
+def _at_once(job: Callable[[], Any], done: Callable[[Any], None], failed: Callable[[Exception], None]) -> None:
+    """Stand in for threads where nobody else is served meanwhile."""
+    try:
+        result = job()
+    except Exception as error:  # noqa: BLE001 - as a thread does
+        failed(error)
+    else:
+        done(result)
 
 
 @dataclass(slots=True)
@@ -154,7 +173,8 @@ class Host:
         watcher: Watches goal documents; `None` in-process.
         subscriptions: Who is told of changes.
         encoded: The large values that were served last, ready to be sent.
-        lanes: The jobs of goals that wait for the disk; in-process nothing waits.
+        work: Runs a job in a thread and then calls, where calls are handled, `done` with its result or `failed`.
+        lanes: The jobs of goals that wait for the disk.
         unsaved: Which documents editors hold with unsaved changes.
     """
 
@@ -167,7 +187,8 @@ class Host:
     watcher: Watcher | None = None
     subscriptions: Subscriptions = field(default_factory=lambda: Subscriptions(_never))
     encoded: EncodedValues = field(default_factory=EncodedValues)
-    lanes: Lanes = field(default_factory=lambda: Lanes(_nowhere))
+    work: Work = _at_once
+    lanes: Lanes = field(default_factory=lambda: Lanes(_at_once))
     unsaved: Unsaved = field(default_factory=Unsaved)
     documents: Documents = field(default_factory=Documents)
     callers: dict[int, Caller] = field(default_factory=dict)

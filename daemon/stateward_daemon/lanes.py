@@ -7,7 +7,7 @@ decided about the document is decided there.
 from __future__ import annotations
 
 from collections import deque
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias
 
 from stateward_engine.errors import Busy
 
@@ -20,6 +20,10 @@ if TYPE_CHECKING:
 LANE_LENGTH_MAX: Final = 4096
 
 
+# What runs a job in a thread and then calls `done` with its result or `failed`.
+Work: TypeAlias = "Callable[[Callable[[], Any], Callable[[Any], None], Callable[[Exception], None]], None]"
+
+
 class _Waiting(NamedTuple):
     step: OnLane
     done: Callable[[Any], None]
@@ -29,10 +33,8 @@ class _Waiting(NamedTuple):
 class Lanes:
     """All lanes of a process. Not for several threads: it runs where its jobs report."""
 
-    def __init__(
-        self, start: Callable[[Callable[[], Any], Callable[[Any], None], Callable[[Exception], None]], None]
-    ) -> None:
-        """Take what runs a job in a thread and then calls, where the lanes are, `done` with its result or `failed`."""
+    def __init__(self, start: Work) -> None:
+        """Take what runs the jobs, and calls where the lanes are."""
         self._start = start
         # The first job of each lane is running.
         self._lanes: dict[str, deque[_Waiting]] = {}

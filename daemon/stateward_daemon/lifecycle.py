@@ -148,6 +148,7 @@ class Daemon:
             stop=self._stop.set,
             watcher=self._watcher,
             subscriptions=subscriptions,
+            work=self._work,
             lanes=Lanes(self._work),
             log=log,
         )
@@ -221,6 +222,7 @@ class Daemon:
     def _file_changed(self, path: Path) -> None:
         for connection in list(self._connections):
             connection.file_changed(path)
+        self.host.subscriptions.file_changed(path)
 
     async def _drain(self) -> None:
         """Answer what is queued, refuse what comes, and end every connection."""

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from stateward_daemon.host import Caller
+    from stateward_engine.state.view import Selection, View
 
 # What is told of an object in a line.
 FIRST_KEYS: Final = 3
@@ -42,35 +43,40 @@ class Keys(NamedTuple):
         return f"{named}: {', '.join(first)}{more}" if first else named
 
 
-def can_read(caller: Caller) -> bool:
-    """Tell whether a caller has state at all."""
-    return caller.bound().mode != "off"
-
-
-def read_keys(caller: Caller, path: str) -> Keys:
+def read_keys(view: View, selection: Selection, path: str) -> Keys:
     """Return what a path leads to.
 
+    Args:
+        view: What the state is read from.
+        selection: The owners whose state it is.
+        path: As in `read_state`.
+
     Raises:
-        EngineError: It leads nowhere for this caller; the message says why.
+        EngineError: It leads nowhere for them; the message says why.
     """
     # In a batch, so that a hint is no answer.
     request = ReadRequest((path,), batch=True, projection="keys")
-    answer = cast("dict[str, list[Any]]", read(caller.host.store.view, caller.selection(), request))
+    answer = cast("dict[str, list[Any]]", read(view, selection, request))
     [meta], [kinds] = answer["meta"], answer["keys"]
     return Keys(meta["type"], meta.get("size", meta.get("length")), dict(kinds))
 
 
 def keys_or_none(caller: Caller, path: str) -> Keys | None:
-    """Return what a path leads to, `None` where it leads nowhere."""
+    """Return what a path leads to, `None` where it leads nowhere and for a caller without state."""
+    selection = caller.readable()
+    if selection is None:
+        return None
     try:
-        return read_keys(caller, path)
+        return read_keys(caller.host.store.view, selection, path)
     except EngineError:
         return None
 
 
 def first_words(caller: Caller) -> dict[str, str]:
     """Return the words that a path of this caller can begin with, each with the kind of what it leads to."""
-    wanted = (*(name for name in ROOTS if name in caller.selection().wanted), "effective", *PLANES)
+    selection = caller.readable()
+    owners = () if selection is None else selection.wanted
+    wanted = (*(name for name in ROOTS if name in owners), "effective", *PLANES)
     found = {name: keys_or_none(caller, name) for name in wanted}
     return {name: keys.kind for name, keys in found.items() if keys is not None}
 

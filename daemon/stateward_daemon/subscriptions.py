@@ -1,4 +1,4 @@
-"""Subscriptions: who is told that state or todos changed, without any of it.
+"""Subscriptions: who is told that state, todos or the problems of goals changed, without a body of them.
 
 What has changed is found by comparing views, not kept in a queue: a client that is told late, because it does not read
 or because changes come fast, is told once of everything since. Source: protocol.md section 3.
@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final, get_args
 
+from stateward_daemon.goal_problems import GoalProblems
 from stateward_engine.authority.changed import changed_todos
 from stateward_engine.authority.goal import all_goals
 from stateward_engine.state.decide import revision_of
@@ -17,7 +18,9 @@ from stateward_protocol.notices import Notice, StateChanged, TodosChanged, Topic
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping
+    from pathlib import Path
 
+    from stateward_daemon.goal_problems import Viewer
     from stateward_daemon.host import Caller
     from stateward_engine.state.view import Identity, View
 
@@ -38,12 +41,20 @@ class _Subscriber:
         topics: Of what.
         scopes: Those that changed.
         todos: The ids of those that changed, by goal.
+        goals: The ids of those whose problems changed.
     """
 
     caller: Caller
     topics: set[Topic] = field(default_factory=set)
     scopes: set[Identity] = field(default_factory=set)
     todos: dict[str, set[str]] = field(default_factory=dict)
+    goals: set[str] = field(default_factory=set)
+
+    def clear(self) -> None:
+        """Take it that all of it was told."""
+        self.scopes.clear()
+        self.todos.clear()
+        self.goals.clear()
 
 
 class Subscriptions:
@@ -63,12 +74,17 @@ class Subscriptions:
         self._seen: View | None = None
         self._newest: View | None = None
         self._pausing: Any = None
+        # What is known of the documents of goals, once somebody asked for it.
+        self._problems: GoalProblems | None = None
 
     def add(self, caller: Caller, topics: Collection[Topic]) -> list[Topic]:
         """Tell `caller` of every change of these topics from now on, too; return all that it is told of."""
         self._notice(caller.host.store.view)
         subscriber = self._subscribers.setdefault(caller.number, _Subscriber(caller))
         subscriber.topics.update(topics)
+        if "goals" in topics and self._problems is None:
+            self._problems = GoalProblems(caller.host, self._later, self._found)
+        self._follow_goals()
         return _in_order(subscriber.topics)
 
     def remove(self, caller: Caller, topics: Collection[Topic]) -> list[Topic]:
@@ -81,6 +97,9 @@ class Subscriptions:
             subscriber.scopes.clear()
         if "todos" in topics:
             subscriber.todos.clear()
+        if "goals" in topics:
+            subscriber.goals.clear()
+            self._follow_goals()
         if not subscriber.topics:
             self.discard(caller)
         return _in_order(subscriber.topics)
@@ -88,6 +107,7 @@ class Subscriptions:
     def discard(self, caller: Caller) -> None:
         """Tell `caller` no more."""
         self._subscribers.pop(caller.number, None)
+        self._follow_goals()
         if not self._subscribers:
             # An old view would keep alive all that was deleted since.
             self._seen = self._newest = None
@@ -109,6 +129,25 @@ class Subscriptions:
             if self._pausing is None:
                 self._tell(view)
 
+    def file_changed(self, path: Path) -> None:
+        """Take note that the file at `path` was written, came or went."""
+        if self._problems is not None:
+            self._problems.file_changed(path)
+
+    def _follow_goals(self) -> None:
+        """Let the problems of goals be known as long as somebody wants to be told of them."""
+        if self._problems is not None and self._newest is not None:
+            viewers = [each.caller.readable() for each in self._subscribers.values() if "goals" in each.topics]
+            self._problems.follow(viewers, self._newest)
+
+    def _found(self, goal_id: str, viewer: Viewer) -> None:
+        """Take note that the problems of a goal are others for those who see them as `viewer`, and tell of it soon."""
+        for subscriber in self._subscribers.values():
+            if "goals" in subscriber.topics and subscriber.caller.readable() == viewer:
+                subscriber.goals.add(goal_id)
+        if self._pausing is None and self._newest is not None:
+            self._tell(self._newest)
+
     def _notice(self, view: View) -> None:
         """Bring what the subscribers were not told up to `view`."""
         before, self._seen, self._newest = self._seen, view, view
@@ -122,6 +161,7 @@ class Subscriptions:
             if "todos" in subscriber.topics:
                 for goal_id, todo_ids in todos.items():
                     subscriber.todos.setdefault(goal_id, set()).update(todo_ids)
+        self._follow_goals()
 
     def _tell(self, view: View) -> None:
         self._notice(view)
@@ -129,17 +169,16 @@ class Subscriptions:
         bodies: dict[Any, bytes] = {}
         waiting = told = False
         for subscriber in self._subscribers.values():
-            if not subscriber.scopes and not subscriber.todos:
+            if not (subscriber.scopes or subscriber.todos or subscriber.goals):
                 continue
             if subscriber.caller.outlet.clogged:
                 waiting = True
                 continue
-            for key, notice in _notices(subscriber, view).items():
+            for key, notice in self._notices(subscriber, view).items():
                 if key not in bodies:
                     bodies[key] = encode_call(notice.method, notice)
                 subscriber.caller.outlet.send(bodies[key])
-            subscriber.scopes.clear()
-            subscriber.todos.clear()
+            subscriber.clear()
             told = True
         if told or waiting:
             self._pausing = self._later(PAUSE_S, self._resume)
@@ -148,6 +187,15 @@ class Subscriptions:
         self._pausing = None
         if self._newest is not None:
             self._tell(self._newest)
+
+    def _notices(self, subscriber: _Subscriber, view: View) -> Mapping[Any, Notice]:
+        """Return what there is to tell, each by what tells it from others of the same view."""
+        found = _notices(subscriber, view)
+        viewer = subscriber.caller.readable()
+        for goal_id in sorted(subscriber.goals):
+            if self._problems is not None and (notice := self._problems.notice(goal_id, viewer)):
+                found[viewer, goal_id] = notice
+        return found
 
 
 def _in_order(topics: Collection[Topic]) -> list[Topic]:
@@ -165,8 +213,8 @@ def _changed_scopes(caller: Caller, before: View, view: View) -> set[Identity]:
     }
 
 
-def _notices(subscriber: _Subscriber, view: View) -> Mapping[Any, Notice]:
-    """Return what there is to tell, each by what tells it from others of the same view."""
+def _notices(subscriber: _Subscriber, view: View) -> dict[Any, Notice]:
+    """Return what comparing views has to tell, each by what tells it from others of the same view."""
     selection = subscriber.caller.bound().selection
     found: dict[Any, Notice] = {}
     scopes = tuple(scope for scope in selection.wanted if selection.identity(scope) in subscriber.scopes)

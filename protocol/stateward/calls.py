@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 import msgspec
@@ -14,7 +15,7 @@ from stateward_protocol.errors import WireError
 from stateward_protocol.goal_messages import GoalListResult
 from stateward_protocol.messages import StateStatusResult
 from stateward_protocol.methods import METHODS, PROTOCOL_VERSION, Kind
-from stateward_protocol.notices import NOTICES, Notice, StateChanged, TodosChanged, Topic
+from stateward_protocol.notices import NOTICES, DiagnosticsChanged, Notice, StateChanged, TodosChanged, Topic
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -136,9 +137,14 @@ def _all_todos(_attached: AttachResult, found: GoalListResult) -> list[Notice]:
     return [TodosChanged(goal_id=goal.goal_id, provider_revision=goal.provider_revision) for goal in found.goals]
 
 
+def _all_problems(_attached: AttachResult, found: GoalListResult) -> list[Notice]:
+    return [DiagnosticsChanged(goal=goal.goal_id, uri=Path(goal.path).as_uri()) for goal in found.goals]
+
+
 # Of each topic, the method that tells how things are, and what to make of its answer.
 _RESUMING: Final[dict[Topic, tuple[str, Any, Callable[[AttachResult, Any], list[Notice]]]]] = {
     "state": ("state_status", StateStatusResult, _all_scopes),
+    "goals": ("goal_list", GoalListResult, _all_problems),
     "todos": ("goal_list", GoalListResult, _all_todos),
 }
 

@@ -6,15 +6,16 @@ from typing import Annotated, ClassVar, Final, Literal, TypeAlias
 
 from msgspec import Meta
 
-from stateward_protocol.messages import Owner, Result, StrictParams
+from stateward_protocol.messages import DiagnosticItem, JsonValue, Owner, Result, StrictParams
 
-Topic: TypeAlias = Literal["state", "todos"]
+Topic: TypeAlias = Literal["state", "goals", "todos"]
 
 
 class SubscribeParams(StrictParams, frozen=True):
     """What to be told of, by whomever, this connection included.
 
-    `state` is every change of a wanted scope, and `todos` every operation on a goal of the store.
+    `state` is every change of a wanted scope, `todos` every operation on a goal of the store, and `goals` every change
+    of the problems in the document of one.
     """
 
     topics: Annotated[list[Topic], Meta(min_length=1)]
@@ -53,5 +54,25 @@ class TodosChanged(Result, frozen=True):
     todo_ids: list[str] | None = None
 
 
-Notice: TypeAlias = StateChanged | TodosChanged
-NOTICES: Final[dict[str, type[Notice]]] = {kind.method: kind for kind in (StateChanged, TodosChanged)}
+class DiagnosticsChanged(Result, frozen=True):
+    """The notification `diagnostics_changed`: the problems of a goal's document are others than at the last one.
+
+    `goal` is its id and `uri` that of its document. `projection_diagnostics` and `items` are as `goal_diagnostics`
+    answers them to this connection, without the fixes, which quote the document. At most 100 items are told, the
+    gravest ones; `problem_count` is how many there are. Where `items` is null, ask: the document cannot be read, or
+    nobody knows what was missed.
+    """
+
+    method: ClassVar = "diagnostics_changed"
+
+    goal: str
+    uri: str
+    projection_diagnostics: dict[str, JsonValue] | None = None
+    items: list[DiagnosticItem] | None = None
+    problem_count: int | None = None
+
+
+Notice: TypeAlias = StateChanged | DiagnosticsChanged | TodosChanged
+NOTICES: Final[dict[str, type[Notice]]] = {
+    kind.method: kind for kind in (StateChanged, DiagnosticsChanged, TodosChanged)
+}

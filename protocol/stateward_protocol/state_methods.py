@@ -115,7 +115,7 @@ ROWS: Final = (
         Kind.READ,
         SubscribeParams,
         SubscribeResult,
-        "Be told when state changes, by the notification `state_changed`.",
+        "Be told when state, todos or the problems of goals change, by notifications.",
         {"topics": ["state"]},
     ),
     Method(

@@ -12,10 +12,9 @@ import pytest
 
 from authority.shown_goal import FIELD_CASES, GOAL, GRIND, LENS, Ledger, at_once, serve
 from editor import PULLS, Editor, codes, save
-from stateward_daemon import diagnosis
+from stateward_daemon import diagnosis, grounds
 from stateward_daemon.delivering import deliver, goal_status
 from stateward_daemon.lanes import Lanes
-from stateward_daemon.lsp import following
 from stateward_daemon.positions import Encoding, LineIndex
 
 if TYPE_CHECKING:
@@ -205,15 +204,15 @@ class TestProblems:
             deliver(editor.caller.host, GOAL)
             clock = ["2126-12-01T12:00:00.900000Z"]
 
-            wait = getattr(following.Following, "_wait_for_expiry")  # noqa: B009 - it is nobody else's
+            wait = grounds.Expiry.wait
 
             def waits(*arguments: Any) -> None:
                 """Once the wait for the expiry has begun, nothing but that is left to tell of it."""
                 wait(*arguments)
                 clock.append("2126-12-01T12:00:01.000000Z")
 
-            monkeypatch.setattr(following.Following, "_wait_for_expiry", waits)
-            for module in (diagnosis, following):
+            monkeypatch.setattr(grounds.Expiry, "wait", waits)
+            for module in (diagnosis, grounds):
                 monkeypatch.setattr(module, "utc_now", lambda: clock[-1])
             editor.open(path.as_uri(), on_disk(path))
             first = await editor.next_push(path.as_uri())

@@ -10,7 +10,7 @@ from stateward_daemon.cli.parser import OWNERS
 if TYPE_CHECKING:
     from stateward_daemon.cli.parser import VerbParser
 
-TOPICS: Final = ("state", "todos")
+TOPICS: Final = ("state", "goals", "todos")
 
 # Of `daemon run`: fields of `stateward_daemon.settings.Settings` with their units and meanings. The values are checked
 # there, so that an option and an environment variable take the same.
@@ -90,7 +90,7 @@ def add_watch(parser: VerbParser) -> None:
         metavar="TOPICS",
         type=_topics,
         default=["state"],
-        help="Watch state, todos or both, separated by commas.  [default: state]",
+        help="Watch state, goals (the problems of their documents) and todos, separated by commas.  [default: state]",
     )
     parser.add_argument(
         "--count", metavar="COUNT", type=_count_from_1, help="End after so many, 1 or more.  [default: never]"

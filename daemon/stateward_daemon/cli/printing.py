@@ -15,10 +15,12 @@ from stateward.printable import printable, printable_lines
 from stateward_daemon.cli.streams import silence
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator, Sequence
 
-    from stateward_protocol.messages import ScopeHealth, WriterHealth
+    from stateward_protocol.messages import DiagnosticItem, ScopeHealth, WriterHealth
 
+# Enough to begin with.
+_PROBLEMS_SHOWN: Final = 5
 COLORS: Final = {"error": "31", "warning": "33", "info": "36", "note": "2"}
 
 
@@ -64,6 +66,23 @@ def counted(count: int, noun: str) -> str:
     ('1 fault', '2 faults')
     """
     return f"{count} {noun}{'' if count == 1 else 's'}"
+
+
+def problem_lines(items: Sequence[DiagnosticItem] | None, count: int | None) -> Iterator[str]:
+    """Yield problems of a document as people read them, the first few.
+
+    Args:
+        items: Those that were told, `None` when that is not known.
+        count: How many there are.
+    """
+    if items is None or count is None:
+        yield "  what they are now is not known: stateward goal check tells"
+        return
+    for item in items[:_PROBLEMS_SHOWN]:
+        yield f"  line {item.range.start.line + 1}: {item.severity}[{item.code}] {item.message}"
+    left = count - min(len(items), _PROBLEMS_SHOWN)
+    if left or not count:
+        yield f"  and {left} more" if left else "  there are none"
 
 
 def extent(meta: dict[str, Any]) -> str:

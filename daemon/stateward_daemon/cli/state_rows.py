@@ -80,7 +80,7 @@ ROWS: Final = (
         "watch",
         "state_verbs:watch",
         "Print a line whenever one of the scopes changes: which ones, and their revision; or, with --topics, which "
-        "todos. What changed is not in it. Needs a daemon.",
+        "todos, or the problems of goals. What changed is not in it. Needs a daemon.",
         "stateward watch --wanted cwd",
         (add_watch, add_owner_options, add_wanted_option, add_place_options, add_json_option),
     ),

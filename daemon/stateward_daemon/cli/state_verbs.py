@@ -13,11 +13,11 @@ import msgspec
 
 from stateward.printable import printable
 from stateward_daemon.cli.given import json_of
-from stateward_daemon.cli.printing import extent, health_word, note, show, show_json, show_table
+from stateward_daemon.cli.printing import extent, health_word, note, problem_lines, show, show_json, show_table
 from stateward_daemon.cli.reach import open_client
 from stateward_daemon.exits import EXIT_OK, UsageFault
 from stateward_protocol.errors import WireError
-from stateward_protocol.notices import StateChanged
+from stateward_protocol.notices import DiagnosticsChanged, StateChanged
 
 if TYPE_CHECKING:
     from argparse import Namespace
@@ -141,6 +141,8 @@ def watch(options: Namespace) -> int:
 def _told(change: Notice) -> str:
     if isinstance(change, StateChanged):
         return f"{', '.join(change.scopes)} changed, revision {change.revision}"
+    if isinstance(change, DiagnosticsChanged):
+        return "\n".join([f"problems of {change.goal} changed", *problem_lines(change.items, change.problem_count)])
     what = "any todo" if change.todo_ids is None else ", ".join(change.todo_ids)
     return f"{what} of {change.goal_id} changed, revision {change.provider_revision}"
 

@@ -302,8 +302,6 @@ def _todo_ids(slot: IdSlot, known: Known) -> Iterator[Proposal]:
 
 @propose.register(PathSlot)
 def _steps(slot: PathSlot, known: Known) -> Iterator[Proposal]:
-    if not state_keys.can_read(known.caller):
-        return
     if slot.is_index:
         keys = state_keys.keys_or_none(known.caller, slot.parent or "")
         count = keys.size if keys is not None and keys.kind == "array" else 0

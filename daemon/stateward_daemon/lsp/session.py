@@ -16,13 +16,14 @@ from lsprotocol import types as lsp
 
 from stateward_daemon.delivering import settle_saved
 from stateward_daemon.diagnosis import problems_of
+from stateward_daemon.grounds import Grounds, grounds_of
 from stateward_daemon.lsp.attach import attach
 from stateward_daemon.lsp.buffers import own_document
 from stateward_daemon.lsp.client import Client, read_client
 from stateward_daemon.lsp.diagnostics import diagnostic
 from stateward_daemon.lsp.dispatch import FEATURES
 from stateward_daemon.lsp.folders import Folders
-from stateward_daemon.lsp.following import Following, Grounds, grounds_of
+from stateward_daemon.lsp.following import Following
 from stateward_daemon.lsp.reading import Reading, text_digest
 from stateward_daemon.lsp.served import Served
 from stateward_daemon.lsp.showing import Showing
@@ -353,7 +354,7 @@ class LspSession:
         return True
 
     def _grounds_of(self, uri: str) -> Grounds:
-        return grounds_of(self.caller, self.caller.host.store.view, self.goal(uri))
+        return grounds_of(self.caller.readable(), self.caller.host.store.view, self.goal(uri))
 
     def _shown_buffer(self, uri: str) -> Buffer | None:
         """Return the buffer whose own text is shown for `uri`, or `None` when the file is."""

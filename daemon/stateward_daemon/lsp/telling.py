@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from stateward_daemon.state_keys import can_read, read_keys
+from stateward_daemon.state_keys import read_keys
 from stateward_engine.authority.leases import told
 from stateward_engine.errors import EngineError
 from stateward_engine.goals.codes import CODES, page_of
@@ -114,10 +114,11 @@ def token_told(prose: Prose, token: Placed) -> Iterator[str]:
 def reference_told(prose: Prose, caller: Caller, path: str) -> str:
     """Return what a path into the state leads to, by keys and kinds, or why it cannot be read; never a value."""
     named = prose.code(f"${path}")
-    if not can_read(caller):
+    selection = caller.readable()
+    if selection is None:
         return f"{named}: this editor works without state (mode `off`)"
     try:
-        keys = read_keys(caller, path)
+        keys = read_keys(caller.host.store.view, selection, path)
     except EngineError as error:
         return f"{named} cannot be read: {prose.sentence(str(error))}"
     size = "" if keys.size is None else f", {keys.size} {_unit(keys.kind, keys.size)}"

@@ -9,7 +9,7 @@ from lsprotocol import types as lsp
 from stateward_daemon.lsp.places import state_paths_in
 from stateward_daemon.lsp.prose import Prose
 from stateward_daemon.lsp.telling import Named, told_of
-from stateward_daemon.state_keys import can_read, keys_or_none
+from stateward_daemon.state_keys import keys_or_none
 from stateward_engine.goals.passages import REFERENCE_SIGN
 from stateward_engine.goals.todo_codec import LineKind
 
@@ -40,7 +40,7 @@ def handle(session: LspSession, params: lsp.InlayHintParams) -> list[lsp.InlayHi
 
 def _of_references(session: LspSession, uri: str, reading: Reading, span: Span) -> Iterator[lsp.InlayHint]:
     layout = reading.goal.layout
-    if not layout.passages or not can_read(session.caller) or REFERENCE_SIGN not in layout.between(*span):
+    if not layout.passages or REFERENCE_SIGN not in layout.between(*span):
         return
     for number in range(layout.line_at(span[0]), layout.line_at(span[1]) + 1):
         line = layout.line(number)
