@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from stateward_daemon import delivering
 from stateward_daemon.editing import edit
+from stateward_daemon.fresh_problems import with_problems
 from stateward_daemon.goal_documents import todos_now
 from stateward_daemon.steps import OnLane
 from stateward_engine.authority.commands import Operation, ReleaseLease
@@ -15,25 +16,29 @@ from stateward_engine.authority.goal import find_goal
 from stateward_engine.errors import StoreUnavailable
 
 if TYPE_CHECKING:
-    from stateward_daemon.host import Host
+    from stateward_daemon.host import Caller, Host
     from stateward_daemon.steps import Steps
     from stateward_engine.authority.commands import LeaseOperation, TodoOperation
     from stateward_engine.authority.goal import Members
 
 
-def perform(host: Host, command: TodoOperation) -> Steps:
+def perform(caller: Caller, command: TodoOperation) -> Steps:
     """Take the steps of a mutation of todos: edit the document and keep the receipt, or commit and deliver.
+
+    The answer has the problems of the document where that was changed.
 
     Raises:
         EngineError: It is refused.
     """
     answer: Members | None = None
+    host = caller.host
     if not find_goal(host.store.view, command.goal_id).promoted:
         answer = yield OnLane(command.goal_id, partial(_edit, host, command))
     if answer is None:
         # The ledger decides, also of a goal that was promoted while this waited.
         answer = yield command
-    return (yield from delivering.settle(host, answer))
+    answer = yield from delivering.settle(host, answer)
+    return (yield from with_problems(caller, answer))
 
 
 def _edit(host: Host, command: TodoOperation) -> Members | None:

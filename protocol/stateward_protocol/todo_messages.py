@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal, TypeAlias
 from msgspec import UNSET, Meta, UnsetType, field
 
 from stateward_protocol.goal_messages import AgentId, GoalId, HandoffMode  # noqa: TC001 - msgspec resolves them
-from stateward_protocol.messages import JsonValue, Result, StrictParams
+from stateward_protocol.messages import DiagnosticItem, JsonValue, Result, StrictParams
 from stateward_protocol.operation_messages import (
     GoalParams,
     Key,
@@ -78,7 +78,18 @@ class TodoAddParams(PlannedParams, frozen=True, kw_only=True):
     validation_timeout_seconds: CountField | UnsetType = UNSET
 
 
-class TodoAddResult(OperationResult, frozen=True, kw_only=True):
+class TodoOperationResult(OperationResult, frozen=True, kw_only=True):
+    """What every mutation of todos is answered.
+
+    Where it changed the document, `problems` are those that this has now, as `goal_diagnostics` answers them: of many
+    the 20 gravest, and `problem_count` is how many there are. Elsewhere both are absent.
+    """
+
+    problems: list[DiagnosticItem] | UnsetType = UNSET
+    problem_count: int | UnsetType = UNSET
+
+
+class TodoAddResult(TodoOperationResult, frozen=True, kw_only=True):
     """The new todo; its id follows from the operation id."""
 
     todo: Record
@@ -94,7 +105,7 @@ class TodoClaimParams(OperationParams, frozen=True, kw_only=True):
     lease: LeaseProof | None = None
 
 
-class TodoClaimResult(OperationResult, frozen=True, kw_only=True):
+class TodoClaimResult(TodoOperationResult, frozen=True, kw_only=True):
     """Who has the todo now, and under which lease; the claim and the lease are one commit."""
 
     todo_id: str
@@ -132,7 +143,7 @@ class TodoUpdateParams(PlannedParams, frozen=True, kw_only=True):
     lease: LeaseProof | None = None
 
 
-class TodoUpdateResult(OperationResult, frozen=True, kw_only=True):
+class TodoUpdateResult(TodoOperationResult, frozen=True, kw_only=True):
     """The todo as it is now."""
 
     todo: Record
@@ -161,7 +172,7 @@ class TodoCompleteParams(OperationParams, frozen=True, kw_only=True):
     validation_timeout_seconds: CountField | UnsetType = UNSET
 
 
-class TodoCompleteResult(OperationResult, frozen=True, kw_only=True):
+class TodoCompleteResult(TodoOperationResult, frozen=True, kw_only=True):
     """When the todo was completed (RFC 3339, UTC), how the goal goes on, and the receipt of it."""
 
     todo_id: str
@@ -184,7 +195,7 @@ class TodoArchiveParams(OperationParams, frozen=True, kw_only=True):
     execute: bool = False
 
 
-class TodoArchiveResult(OperationResult, frozen=True, kw_only=True):
+class TodoArchiveResult(TodoOperationResult, frozen=True, kw_only=True):
     """Which todos moved into the archive, and how many finished ones stay."""
 
     active_done_before: int

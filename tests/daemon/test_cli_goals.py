@@ -440,7 +440,7 @@ class TestRefusals:
             ("authority promote --goal-id g1 --handoff-mode none", "invalid choice: 'none'"),
             ("todo lisst --goal-id g1", "did you mean stateward todo list?"),
             ("reset-scope goal", "which goal? name it, as in: stateward reset-scope goal --goal-id release-2.4"),
-            ("watch --topics lunch", "topics are state, todos"),
+            ("watch --topics lunch", "topics are state, goals, todos"),
         ],
     )
     def test_a_wrong_command_line(self, run: Any, typed: str, said: str) -> None:
@@ -521,6 +521,55 @@ class TestResetting:
 
         assert (printed.status, printed.out) == (0, "changed display\n")
         assert params_of(stand_in, "reset_scope") == {"scope": "display", "goal_id": "g1"}
+
+
+def item(line: int, code: str) -> dict[str, Any]:
+    place = {"line": line, "character": 0}
+    message = "told \x1b[31m as it is"
+    return {
+        "range": {"start": place, "end": place},
+        "severity": "warning",
+        "code": code,
+        "message": message,
+        "related": [],
+    }
+
+
+def test_what_is_wrong_with_a_changed_document_is_printed(run: Any, serve: Any) -> None:
+    """The first few, on standard error; with `--json` all that was told."""
+    told = {"problems": [item(line, "implicit_todo_ids") for line in range(7)], "problem_count": 9}
+    serve(lambda message: result(message, {**ANSWERS["todo_add"], **told}))
+    printed = run("todo", "add", "--goal-id", "g1", "One")
+
+    assert printed.err.splitlines()[0] == "note: the document has 9 problems now"
+    assert printed.err.splitlines()[1] == "  line 1: warning[implicit_todo_ids] told \\u001b[31m as it is"
+    assert printed.err.splitlines()[-1] == "  and 4 more"
+    assert run("todo", "add", "--goal-id", "g1", "One", "--json").json["problems"] == told["problems"]
+
+
+@pytest.mark.parametrize(
+    ("found", "said"),
+    [
+        (
+            {"items": [item(3, "nested_todo")], "problem_count": 1},
+            "  line 4: warning[nested_todo] told \\u001b[31m as it is\n",
+        ),
+        ({"items": [], "problem_count": 0}, "  there are none\n"),
+        ({}, "  what they are now is not known: stateward goal check tells\n"),
+    ],
+)
+def test_problems_that_changed_are_watched(run: Any, serve: Any, found: dict[str, Any], said: str) -> None:
+    """The topic `goals` on a terminal."""
+    told = {"goal": "g1", "uri": "file:///w/GOAL.md", "projection_diagnostics": None, **found}
+
+    def subscribed(message: Message) -> list[Message]:
+        answers = result(message, {"topics": message["params"].get("topics", []), "ok": True})
+        return [*answers, {"jsonrpc": "2.0", "method": "diagnostics_changed", "params": told}]
+
+    serve(subscribed)
+
+    assert run("watch", "--topics", "goals", "--count", "1").out == f"problems of g1 changed\n{said}"
+    assert run("watch", "--topics", "goals", "--count", "1", "--json").json["goal"] == "g1"
 
 
 def test_goals_that_changed_are_watched(run: Any, serve: Any, folder: Path) -> None:

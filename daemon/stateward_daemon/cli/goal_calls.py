@@ -6,15 +6,16 @@ from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
 
-from stateward_daemon.cli.printing import note, show, show_json
+from stateward_daemon.cli.printing import counted, note, problem_lines, show, show_json
 from stateward_daemon.cli.reach import open_client
 from stateward_daemon.cli.shell_words import in_shell
 from stateward_daemon.exits import EXIT_FINDINGS, EXIT_OK
+from stateward_protocol.messages import DiagnosticItem
 from stateward_protocol.methods import METHODS, Kind
 
 if TYPE_CHECKING:
     from argparse import Namespace
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Mapping
 
     from stateward_protocol.operation_messages import Lease
 
@@ -67,7 +68,7 @@ def done(options: Namespace, answer: Any, said: str) -> int:  # noqa: ANN401 - t
     word = {"no_change": "no change: ", "planned": "would be: ", "replayed": "as before: "}.get(answer.status, "")
     status = answered(options, answer, [f"{word}{said}", f"  revision {answer.provider_revision}"])
     if not options.json:
-        for told in delivery_notes(answer.projection_outbox):
+        for told in (*delivery_notes(answer.projection_outbox), *problem_notes(msgspec.to_builtins(answer))):
             note(f"note: {told}")
     return status
 
@@ -86,6 +87,13 @@ def delivery_notes(outbox: Any) -> Iterator[str]:  # noqa: ANN401 - the report o
             "the document was gone and is made again, with its todo sections alone; "
             "restore the rest from a copy, or write it anew"
         )
+
+
+def problem_notes(answer: Mapping[str, Any]) -> Iterator[str]:
+    """Yield what is wrong with the document that a call has changed, if anything is."""
+    if count := answer.get("problem_count"):
+        items = msgspec.convert(answer["problems"], list[DiagnosticItem])
+        yield "\n".join([f"the document has {counted(count, 'problem')} now", *problem_lines(items, count)])
 
 
 def places(lines: Any) -> Iterator[str]:  # noqa: ANN401 - numbers of lines from 1, where they are known

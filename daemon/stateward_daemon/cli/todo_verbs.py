@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from stateward_daemon.cli.differences import difference
 from stateward_daemon.cli.goal_arguments import UPDATABLE, owner_of
-from stateward_daemon.cli.goal_calls import answered, call, delivery_notes, done, held, lease_of
+from stateward_daemon.cli.goal_calls import answered, call, delivery_notes, done, held, lease_of, problem_notes
 from stateward_daemon.cli.printing import counted
 from stateward_daemon.cli.shell_words import in_shell
 from stateward_daemon.exits import UsageFault
@@ -87,7 +87,7 @@ def project_markdown(options: Namespace) -> int:
     told = [f"{status}, revision {answer.get('provider_revision')}"] if ok else []
     if "markdown" in answer:
         told += _differences(answer)
-    return answered(options, answer, [*told, *delivery_notes(answer)], ok=ok)
+    return answered(options, answer, [*told, *delivery_notes(answer), *problem_notes(answer)], ok=ok)
 
 
 def refresh_state(options: Namespace) -> int:

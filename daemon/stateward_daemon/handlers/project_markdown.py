@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from stateward_daemon import delivering
+from stateward_daemon.fresh_problems import with_problems
 
 if TYPE_CHECKING:
     from stateward_daemon.host import Caller
@@ -14,4 +15,7 @@ if TYPE_CHECKING:
 
 def handle(caller: Caller, params: ProjectMarkdownParams) -> Steps:
     """Deliver, or tell what would be written; a revision that is given is pinned."""
-    return delivering.project(caller.host, params.goal_id, params.provider_revision, execute=params.execute)
+    report = yield from delivering.project(
+        caller.host, params.goal_id, params.provider_revision, execute=params.execute
+    )
+    return (yield from with_problems(caller, report))

@@ -14,4 +14,4 @@ if TYPE_CHECKING:
 
 def handle(caller: Caller, params: TodoAddParams) -> Steps:
     """Decide where the authority is; the id of the todo follows from that of the operation."""
-    return mutations.perform(caller.host, goal_convert.add_todo(params))
+    return mutations.perform(caller, goal_convert.add_todo(params))

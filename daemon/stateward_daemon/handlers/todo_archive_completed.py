@@ -16,4 +16,4 @@ if TYPE_CHECKING:
 def handle(caller: Caller, params: TodoArchiveParams) -> Steps:
     """Decide where the authority is. The same call on the same head is the same operation."""
     goal = find_goal(caller.host.store.view, params.goal_id)
-    return mutations.perform(caller.host, goal_convert.archive_completed(params, goal))
+    return mutations.perform(caller, goal_convert.archive_completed(params, goal))

@@ -14,4 +14,4 @@ if TYPE_CHECKING:
 
 def handle(caller: Caller, params: TodoClaimParams) -> Steps:
     """Decide where the authority is; claim, lease and receipt are one commit."""
-    return mutations.perform(caller.host, goal_convert.claim_todo(params))
+    return mutations.perform(caller, goal_convert.claim_todo(params))

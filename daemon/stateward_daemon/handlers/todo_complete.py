@@ -14,4 +14,4 @@ if TYPE_CHECKING:
 
 def handle(caller: Caller, params: TodoCompleteParams) -> Steps:
     """Decide where the authority is; the lease goes in the same commit."""
-    return mutations.perform(caller.host, goal_convert.complete_todo(params))
+    return mutations.perform(caller, goal_convert.complete_todo(params))

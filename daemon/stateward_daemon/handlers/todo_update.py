@@ -14,4 +14,4 @@ if TYPE_CHECKING:
 
 def handle(caller: Caller, params: TodoUpdateParams) -> Steps:
     """Decide where the authority is."""
-    return mutations.perform(caller.host, goal_convert.update_todo(params))
+    return mutations.perform(caller, goal_convert.update_todo(params))
