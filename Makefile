@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: run test lint fix golden bench crash search faults editors clean
+.PHONY: run test lint fix golden bench crash search storm faults editors clean
 .DEFAULT_GOAL := test
 
 # Without pip inside: plain Debian ships the venv module without ensurepip, and pip installs into it from outside.
@@ -36,7 +36,7 @@ golden: $(VENV)/.ready
 	STATEWARD_GOLDEN=write $(BIN)/pytest -q tests/docs tests/e2e -k golden
 	git diff --stat -- tests docs
 
-## Ratios against a bare echo, a bare fsync and a bare interpreter, measured in one run.
+## Ratios against a bare echo, a bare fsync and a bare interpreter; what somebody who types waits for; rest.
 bench: $(VENV)/.ready
 	$(BIN)/python tests/bench/run.py
 
@@ -49,6 +49,10 @@ crash: $(VENV)/.ready
 ## The laws of state with many examples, other ones each time.
 search: $(VENV)/.ready
 	STATEWARD_EXAMPLES=1000 $(BIN)/pytest -q tests/state -m property
+
+## 2,000 outside edits of goal documents in every way of saving, and how long each takes to be shown.
+storm: $(VENV)/.ready
+	STATEWARD_STORM_EDITS=2000 $(BIN)/pytest -q -s tests/daemon/test_lsp_storm.py
 
 ## One planted fault for each rule, and the test that must catch it.
 faults: $(VENV)/.ready

@@ -17,15 +17,15 @@ SectionEdit: TypeAlias = "tuple[tuple[int, int], str]"
 
 
 class Held(Protocol):
-    """A document that an editor has open.
+    """A document that an editor has open."""
 
-    Attributes:
-        version: The editor's number for its text.
-        text: Its text. One that is read after the version is that version's or newer.
-    """
+    @property
+    def version(self) -> int:
+        """The editor's number for its text."""
 
-    version: int
-    text: str
+    @property
+    def text(self) -> str:
+        """Its text. One that is read after the version is that version's or newer."""
 
     @property
     def is_unsaved(self) -> bool:

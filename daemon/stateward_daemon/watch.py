@@ -14,22 +14,28 @@ import stat
 import time
 from contextlib import suppress
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from stateward_daemon.documents import Documents
+from stateward_daemon.file_events import FileEvents
 from stateward_daemon.log import LOGGER_NAME
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Callable, Collection, Iterable, Mapping
+    from collections.abc import Callable, Collection, Iterable, Mapping
+    from pathlib import Path
 
-# How often events are looked for, which is also how long a save must be quiet. Each look wakes the process: 10 ms cost
-# 1.2 % of a core for as long as a document is watched, 50 ms cost 0.3 %.
-STEP_MS: Final = 50
+    from stateward_daemon.file_events import Identity
+
+# How long a save must be quiet before it is looked at: many write a file in several steps.
+STEP_MS: Final = 20
 # Events are grouped for at most this long; a file that is written without pause would never be reported.
 DEBOUNCE_MS: Final = 200
-# How often everything is looked at without an event; what the events missed is not noticed for longer than this.
+# How often everything is looked at without an event. As long as that finds nothing which the events missed, the pause
+# doubles, so that a process at rest sleeps; once it does, as on a file system of another machine, it is short again.
 SAFETY_CHECK_MS: Final = 1_000
+SAFETY_CHECK_MAX_MS: Final = 4_000
+# In a large workspace the pause is longer: the check takes at most a thousandth of a processor.
+SAFETY_CHECK_SHARE: Final = 0.001
 # File systems count time in ticks of a few milliseconds, some of two seconds. A second write in the tick of the first
 # has the same stamp, so a stamp this young proves nothing.
 YOUNG_STAMP_NS: Final = 2_500_000_000
@@ -82,9 +88,13 @@ class Watcher:
         self._digest = (documents or Documents()).digest
         self._log = logging.getLogger(LOGGER_NAME)
         self._watched: dict[Path, _Watched] = {}
-        self._directories: dict[Path, tuple[int, int]] = {}
-        # One per watch: set, it ends the watch, and the next one starts with the directories of that time.
-        self._restart = asyncio.Event()
+        # Set when there is something to look at: events, or another set of documents.
+        self._stirred = asyncio.Event()
+        self._events = FileEvents(self._stirred.set)
+        # How long to sleep while nothing stirs.
+        self._pause_s = 0.0
+        # How long the last check took, in seconds of the processor.
+        self._took_s = 0.0
         self._checking = asyncio.Lock()
         self._task: asyncio.Task[None] | None = None
         self._closed = False
@@ -99,9 +109,13 @@ class Watcher:
         if watched is not None:
             watched.holders += 1
             return
+        try:
+            # Before it is looked at, so that no change falls between the two.
+            self._events.listen(path.parent)
+        except OSError:
+            # The next check tries again, and says what is wrong.
+            self._stirred.set()
         self._watched[path] = _Watched(1, _look(path, None, self._digest))
-        if path.parent not in self._directories:
-            self._restart.set()
         if self._task is None or self._task.done():
             self._task = asyncio.get_running_loop().create_task(self._run())
 
@@ -111,56 +125,46 @@ class Watcher:
         watched.holders -= 1
         if not watched.holders:
             del self._watched[path]
+            self._stirred.set()
 
     async def close(self) -> None:
         """Stop watching; nothing is reported after this returns."""
         self._closed = True
-        self._restart.set()
+        self._stirred.set()
         if self._task is not None:
             await self._task
 
     async def _run(self) -> None:
         while self._watched and not self._closed:
-            self._restart = asyncio.Event()
-            self._directories = await asyncio.to_thread(_identities, {path.parent for path in self._watched})
-            # This task starts when we first wait, and by then the new watch stands. So it finds what changed while
-            # there was no watch, and events tell what changes after it looked.
-            recheck = asyncio.create_task(self._check(touched=set(self._watched)))
-            async for touched in self._events():
-                standing = await self._check(touched)
-                # A directory that was deleted took its watch with it, even when its successor has the same inode.
-                if standing != self._directories or not touched.isdisjoint(self._directories):
-                    self._restart.set()
-            await recheck
+            stirred = await self._quiet()
+            touched = self._events.take()
+            directories, missed = await self._check(self._watched if touched is None else touched)
+            if not stirred:
+                self._pause_s = 0.0 if missed else self._pause_s * 2
+            anew, failure = self._events.follow(directories)
+            if anew:
+                # What happened before there were events.
+                await self._check({path for path in self._watched if path.parent in anew})
+            if failure is not None:
+                self._complain(failure)
+                self._pause_s = 0.0
+            longest_s = max(SAFETY_CHECK_MAX_MS / 1000, self._took_s / SAFETY_CHECK_SHARE)
+            self._pause_s = max(min(self._pause_s, longest_s), SAFETY_CHECK_MS / 1000)
+        self._events.close()
 
-    async def _events(self) -> AsyncIterator[set[Path]]:
-        """Yield the paths that events name, or none when the safety check is due, until `_restart` is set."""
-        # Not at the top: most daemons never watch a document, and all of them have to start fast.
-        from watchfiles import awatch  # noqa: PLC0415
-
-        restart = self._restart
+    async def _quiet(self) -> bool:
+        """Wait until something has stirred and is quiet again, or until the safety check is due; return which."""
+        loop = asyncio.get_running_loop()
         try:
-            async for changes in awatch(
-                *self._directories,
-                watch_filter=None,
-                recursive=False,
-                step=STEP_MS,
-                debounce=DEBOUNCE_MS,
-                rust_timeout=SAFETY_CHECK_MS,
-                yield_on_timeout=True,
-                stop_event=restart,
-                ignore_permission_denied=True,
-            ):
-                yield {Path(path) for _, path in changes}
-        except FileNotFoundError:
-            # A directory went away before its watch stood; the check below notices, and the next watch is without it.
-            pass
-        except (OSError, RuntimeError) as error:
-            self._complain(error)
-        while not restart.is_set():
-            with suppress(TimeoutError):
-                await asyncio.wait_for(restart.wait(), SAFETY_CHECK_MS / 1000)
-            yield set()
+            async with asyncio.timeout(self._pause_s):
+                await self._stirred.wait()
+        except TimeoutError:
+            return False
+        latest = loop.time() + DEBOUNCE_MS / 1000
+        while self._stirred.is_set() and loop.time() < latest and self._watched and not self._closed:
+            self._stirred.clear()
+            await asyncio.sleep(STEP_MS / 1000)
+        return True
 
     def _complain(self, error: Exception) -> None:
         if not self._has_complained:
@@ -170,25 +174,26 @@ class Watcher:
                 "no file events (%s); goal documents are looked at every %d ms instead", error, SAFETY_CHECK_MS
             )
 
-    async def _check(self, touched: Collection[Path]) -> dict[Path, tuple[int, int]]:
+    async def _check(self, touched: Collection[Path]) -> tuple[dict[Path, Identity], bool]:
         """Report the documents that are not as they were last seen.
 
         Args:
             touched: Paths that are read whatever their stamp says.
 
         Returns:
-            The directories of the documents that are there now, with their identity.
+            The directories of the documents that are there now, with their identity, and whether anything was reported.
         """
         async with self._checking:
             known = {path: watched.sight for path, watched in self._watched.items()}
-            found, directories = await asyncio.to_thread(_survey, known, touched, self._digest)
+            found, directories, self._took_s = await asyncio.to_thread(_survey, known, touched, self._digest)
+            reported = False
             for path, sight in found.items():
                 watched = self._watched.get(path)
                 # Whoever took the document out and in again meanwhile has seen something newer.
                 if watched is not None and watched.sight is known[path] and sight != watched.sight:
-                    watched.sight = sight
+                    watched.sight, reported = sight, True
                     self._report(path)
-            return directories
+            return directories, reported
 
     def _report(self, path: Path) -> None:
         if self._closed:
@@ -201,9 +206,11 @@ class Watcher:
 
 def _survey(
     known: Mapping[Path, _Sight], touched: Collection[Path], digest: Callable[[Path], str | None]
-) -> tuple[dict[Path, _Sight], dict[Path, tuple[int, int]]]:
+) -> tuple[dict[Path, _Sight], dict[Path, Identity], float]:
+    """Return how documents and their directories are now, and how long it took to look, in seconds of the processor."""
+    began = time.thread_time()
     found = {path: _look(path, None if path in touched else sight, digest) for path, sight in known.items()}
-    return found, _identities({path.parent for path in known})
+    return found, _identities({path.parent for path in known}), time.thread_time() - began
 
 
 def _look(path: Path, before: _Sight | None, digest: Callable[[Path], str | None]) -> _Sight:
@@ -237,7 +244,7 @@ def _is_old(stamp: _Stamp) -> bool:
     return time.time_ns() - max(stamp.modified_ns, stamp.changed_ns) > YOUNG_STAMP_NS
 
 
-def _identities(directories: Iterable[Path]) -> dict[Path, tuple[int, int]]:
+def _identities(directories: Iterable[Path]) -> dict[Path, Identity]:
     """Return device and inode of those that are directories now."""
     found = {}
     for directory in directories:

@@ -9,9 +9,16 @@ from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from pathlib import Path
 
 ROUNDS: Final = 9
 CALLS: Final = 200
+
+
+def private(folder: Path) -> Path:
+    """Make a folder that nobody else can enter."""
+    folder.mkdir(mode=0o700)
+    return folder
 
 
 def timed(call: Callable[[], object]) -> float:

@@ -20,8 +20,8 @@ from typing import TYPE_CHECKING, Final
 
 sys.path.insert(0, str(Path(__file__).parent.parent))
 
-from bench import goals, slow_disk, state
-from bench.measuring import interleaved, p50s, report
+from bench import goals, lsp, slow_disk, state
+from bench.measuring import interleaved, p50s, private, report
 from wire import Daemon, Wire
 
 if TYPE_CHECKING:
@@ -188,12 +188,6 @@ def fill(daemon: Daemon, megabytes: int) -> None:
             wire.call("patch_state", {"patch": {"cwd": {"lazy": {f"k{number}": text}}}})
 
 
-def private(folder: Path) -> Path:
-    """Make a folder that nobody else can enter."""
-    folder.mkdir(mode=0o700)
-    return folder
-
-
 def main() -> None:
     """Run all measures."""
     sizes: list[tuple[str, int]] = [("an empty store", 0), ("a store of 100 MB", 100)]
@@ -214,6 +208,7 @@ def main() -> None:
             slow_disk.run(private(folder / "slow"))
             print("-- state, most of it lazy")
             state.run(folder, echo_path)
+        lsp.run(private(folder / "lsp"))
     goals.main()
 
 

@@ -4,21 +4,43 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from lsprotocol import types as lsp
 
-from stateward_daemon.lsp.buffers import Buffer, apply_changes
+from bench import goals
+from readings import everything
+from stateward_daemon.lsp.buffers import Buffer
 from stateward_daemon.lsp.client import Client
 from stateward_daemon.lsp.diagnostics import diagnostic
 from stateward_daemon.lsp.reading import text_digest
 from stateward_daemon.positions import Encoding, LineIndex
+from stateward_engine.goals.document import read_document
 
 CASE = Path(__file__).parents[1] / "conformance/field_cases/36-utf16-positions-and-incremental-edits"
 URI = "file:///w/ACTIVE_GOAL_STATE.md"
+
+# Several passages.
+LONG = goals.document(200)
+# A place and what is put there; no place for a whole text.
+Edited: TypeAlias = tuple[tuple[tuple[int, int], tuple[int, int]] | None, str]
+LINES = st.integers(0, LONG.count("\n") + 2)
+PLACES = st.tuples(st.tuples(LINES, st.integers(0, 40)), st.integers(0, 3), st.integers(0, 40)).map(
+    lambda drawn: (drawn[0], (drawn[0][0] + drawn[1], drawn[2]))
+)
+NEARLY_ALL = st.just(((3, 0), (LONG.count("\n") - 3, 0)))
+WRITTEN = st.sampled_from(
+    ["", "x", "\n", "🌊", "\r\n", "- [ ] a row\n", "## Agent Todo\n", "<!--", "```\n", "$cwd.tactics"]
+)
+EDITS: st.SearchStrategy[Edited] = st.one_of(
+    st.tuples(PLACES, WRITTEN),
+    st.tuples(PLACES, WRITTEN),
+    st.tuples(NEARLY_ALL, WRITTEN),
+    st.tuples(st.none(), st.just(LONG)),
+)
 
 TEXTS = st.text(st.sampled_from("ab 🌊𐐀核é\r\n\v\x85\u2028"), max_size=30)
 
@@ -32,7 +54,14 @@ def whole(text: str) -> lsp.TextDocumentContentChangeWholeDocument:
 
 
 def opened(text: str, encoding: Encoding = Encoding.UTF_16, on_disk: str | None = None) -> Buffer:
-    return Buffer(URI, Path("/w/ACTIVE_GOAL_STATE.md"), encoding, 1, text, on_disk)
+    return Buffer(URI, Path("/w/ACTIVE_GOAL_STATE.md"), encoding, 1, text, on_disk=on_disk)
+
+
+def after(text: str, *changes: lsp.TextDocumentContentChangeEvent) -> str:
+    """Return a text as the edits of one notification leave it."""
+    buffer = opened(text)
+    buffer.edit(changes, 2)
+    return buffer.text
 
 
 class TestTextSync:
@@ -52,7 +81,24 @@ class TestTextSync:
             changes.append(partial(inserted, index.position(start, encoding), index.position(end, encoding)))
             expected = expected[:start] + inserted + expected[end:]
 
-        assert apply_changes(text, changes, encoding) == expected
+        buffer = opened(text, encoding)
+        buffer.edit(changes, 2)
+        assert buffer.text == expected
+
+    @settings(max_examples=100, derandomize=True, deadline=None)
+    @given(st.lists(st.lists(EDITS, max_size=3), max_size=9), st.sampled_from(list(Encoding)), st.data())
+    def test_what_is_read_is_what_the_text_says_whenever_it_is_read(
+        self, notifications: list[list[Edited]], encoding: Encoding, data: st.DataObject
+    ) -> None:
+        """Whether few edits came since the last reading, many, edits far apart, or another text."""
+        buffer = opened(LONG, encoding)
+        for version, edits in enumerate(notifications, 2):
+            buffer.edit([whole(text) if place is None else partial(text, *place) for place, text in edits], version)
+            if data.draw(st.booleans()):
+                assert buffer.reading().version == version
+
+        assert everything(buffer.reading().goal) == everything(read_document(buffer.text))
+        assert found(buffer) == found(opened(buffer.text, encoding))
 
     def test_a_change_without_a_range_is_the_whole_text(self) -> None:
         changes: list[lsp.TextDocumentContentChangeEvent] = [
@@ -61,10 +107,10 @@ class TestTextSync:
             partial("!", (0, 3), (0, 3)),
         ]
 
-        assert apply_changes("old", changes, Encoding.UTF_16) == "new!\n"
+        assert after("old", *changes) == "new!\n"
 
     def test_a_range_the_wrong_way_round_deletes_nothing(self) -> None:
-        assert apply_changes("abc", [partial("X", (0, 2), (0, 1))], Encoding.UTF_16) == "abXc"
+        assert after("abc", partial("X", (0, 2), (0, 1))) == "abXc"
 
 
 @pytest.mark.parametrize("encoding", list(Encoding))

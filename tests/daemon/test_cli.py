@@ -537,7 +537,7 @@ class TestProcess:
         loaded = loaded_by("import sys, json, stateward_daemon.lifecycle; print(json.dumps(sorted(sys.modules)))")
 
         assert "stateward_engine.store.store" in loaded
-        assert {"pygls", "lsprotocol", "watchfiles", "tomllib", "stateward_engine.goals.lines"}.isdisjoint(loaded)
+        assert {"pygls", "lsprotocol", "asyncinotify", "tomllib", "stateward_engine.goals.lines"}.isdisjoint(loaded)
 
     def test_the_package_is_the_program(self) -> None:
         command = [sys.executable, "-m", "stateward_daemon", "--version"]

@@ -6,7 +6,7 @@ position in the whole text, and copies it for every edit, needs the product of b
 
 from __future__ import annotations
 
-from bisect import bisect_left
+from bisect import bisect_left, bisect_right
 from itertools import accumulate
 from math import ceil
 from typing import Final, NamedTuple, Self
@@ -17,6 +17,20 @@ from stateward_engine.goals.lines import terminators_in
 # In code points. An edit walks over all pieces and copies one, so both many and long ones cost.
 PIECE_LENGTH_MAX: Final = 8 * 1024
 PIECE_LENGTH_MIN: Final = 1024
+
+
+class Edit(NamedTuple):
+    """What stands in the place of some characters of a text.
+
+    Attributes:
+        start: Offset of the first of them, in code points.
+        end: Offset behind the last.
+        text: What stands there instead.
+    """
+
+    start: int
+    end: int
+    text: str
 
 
 class _Place(NamedTuple):
@@ -39,7 +53,7 @@ class _Piece(NamedTuple):
 
 
 class Pieces:
-    """A text in the making.
+    """A text in the making; what is done to a copy leaves the text that was copied.
 
     Invariant: the concatenated pieces are the text, there is at least one, and none ends between CR and LF.
     """
@@ -48,23 +62,39 @@ class Pieces:
         """Cut up `text`, whose edits count characters in `encoding`."""
         self._encoding = encoding
         self._pieces = self._cut(text)
-        # Beside the pieces, because every search for a line adds them up.
+        # Beside the pieces, because every search for a place adds them up.
         self._terminators = [piece.terminators for piece in self._pieces]
+        self._lengths = [len(piece.text) for piece in self._pieces]
 
     def __str__(self) -> str:
         return "".join(piece.text for piece in self._pieces)
 
-    def replace(self, start: tuple[int, int], end: tuple[int, int], text: str) -> None:
+    def __len__(self) -> int:
+        return sum(self._lengths)
+
+    def between(self, start: int, end: int) -> str:
+        """Return the characters from one offset up to another, both of which the text has."""
+        ends = list(accumulate(self._lengths))
+        first, last = bisect_right(ends, start), bisect_left(ends, end)
+        base = ends[first - 1] if first else 0
+        return "".join(piece.text for piece in self._pieces[first : last + 1])[start - base : end - base]
+
+    def replace(self, start: tuple[int, int], end: tuple[int, int], text: str) -> Edit:
         """Put `text` in the place of what stands between two positions, each a line and a character from 0.
 
         Positions outside of the text or of their line count as `LineIndex.offset` takes them. A range the wrong way
-        round is empty.
+        round is empty. Returns the edit in offsets of the text as it was.
         """
         first = self._find(*start)
         # Most edits insert.
         last = first if end == start else max(first, self._find(*end))
+        edit = Edit(self._offset(first), self._offset(last), text)
         before, after = self._pieces[first.piece].text[: first.offset], self._pieces[last.piece].text[last.offset :]
         self._put(first.piece, last.piece, before + text + after)
+        return edit
+
+    def _offset(self, place: _Place) -> int:
+        return sum(self._lengths[: place.piece]) + place.offset
 
     def _find(self, line: int, character: int) -> _Place:
         place = self._start_of(line)
@@ -105,8 +135,15 @@ class Pieces:
         if first and text.startswith("\n"):
             first -= 1
             text = self._pieces[first].text + text
-        self._pieces[first : last + 1] = pieces = self._cut(text)
-        self._terminators[first : last + 1] = [piece.terminators for piece in pieces]
+        pieces = self._cut(text)
+        # Other lists, so that a copy of this object keeps its own text.
+        self._pieces = [*self._pieces[:first], *pieces, *self._pieces[last + 1 :]]
+        self._terminators = [
+            *self._terminators[:first],
+            *(piece.terminators for piece in pieces),
+            *self._terminators[last + 1 :],
+        ]
+        self._lengths = [*self._lengths[:first], *(len(piece.text) for piece in pieces), *self._lengths[last + 1 :]]
 
     def _cut(self, text: str) -> list[_Piece]:
         """Return `text` as one piece where it fits, else as pieces of the same length that have room to grow."""

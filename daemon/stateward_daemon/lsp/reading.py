@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from hashlib import sha256
 from typing import TYPE_CHECKING
+from weakref import WeakKeyDictionary
 
 from lsprotocol import types as lsp
 
@@ -13,6 +14,7 @@ if TYPE_CHECKING:
     from stateward_daemon.positions import Encoding
     from stateward_engine.goals.document import GoalDocument
     from stateward_engine.goals.lines import Span
+    from stateward_engine.goals.passages import Passage
 
 
 class Reading:
@@ -22,9 +24,12 @@ class Reading:
         goal: What the text says; its spans are code points.
         version: Of the buffer that was read; `None` for a file, which has none.
         encoding: How the client counts characters.
+        indices: Where the lines of its passages start, of those in which a place was looked for.
     """
 
-    def __init__(self, goal: GoalDocument, encoding: Encoding, version: int | None) -> None:
+    def __init__(
+        self, goal: GoalDocument, encoding: Encoding, version: int | None, before: Reading | None = None
+    ) -> None:
         """Look at a document.
 
         Args:
@@ -32,11 +37,12 @@ class Reading:
             encoding: How the client counts characters.
             version: Of its buffer. Positions in a buffer count every character that the client sent; those in a file do
                 not count a byte-order mark, because editors take it off.
+            before: Of the same buffer, with most of its passages.
         """
         self.goal, self.version, self.encoding = goal, version, encoding
         self._mark = len(goal.layout.mark) if version is None else 0
-        # By passage, so that a place is found without walking through all lines of a long document.
-        self._indices: dict[int, LineIndex] = {}
+        # By passage, so that a place is found without a walk through a long document, and is found again after an edit.
+        self.indices: WeakKeyDictionary[Passage, LineIndex] = before.indices if before else WeakKeyDictionary()
 
     def range(self, span: Span) -> lsp.Range:
         """Return the range of a span."""
@@ -58,10 +64,14 @@ class Reading:
         return self.goal.layout.offsets[passage] if passage else 0
 
     def _index(self, passage: int) -> LineIndex:
-        if passage not in self._indices:
-            text = self.goal.layout.text(passage, passage + 1)
-            self._indices[passage] = LineIndex(text, start=0 if passage else self._mark)
-        return self._indices[passage]
+        layout = self.goal.layout
+        if not layout.passages:
+            return LineIndex(layout.mark, start=self._mark)
+        index = self.indices.get(layout.passages[passage])
+        if index is None:
+            index = LineIndex(layout.text(passage, passage + 1), start=0 if passage else self._mark)
+            self.indices[layout.passages[passage]] = index
+        return index
 
 
 def text_digest(text: str) -> str:

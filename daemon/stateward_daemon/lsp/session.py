@@ -24,7 +24,7 @@ from stateward_daemon.lsp.diagnostics import diagnostic
 from stateward_daemon.lsp.dispatch import FEATURES
 from stateward_daemon.lsp.folders import Folders
 from stateward_daemon.lsp.following import Following
-from stateward_daemon.lsp.reading import Reading, text_digest
+from stateward_daemon.lsp.reading import Reading
 from stateward_daemon.lsp.served import Served
 from stateward_daemon.lsp.showing import Showing
 from stateward_daemon.lsp.uris import goal_path_of
@@ -168,6 +168,7 @@ class LspSession:
         if before := self.buffers.get(buffer.uri):
             unsaved.close(before.path, before)
         self.buffers[buffer.uri] = buffer
+        self._showing.opened(buffer.uri)
         unsaved.open(buffer.path, buffer)
 
     def release(self, uri: str) -> bool:
@@ -207,7 +208,7 @@ class LspSession:
         """Return a name of what `shown` gives, `None` for nothing; it costs no parsing."""
         path = self.path(uri)
         if buffer := self._shown_buffer(uri):
-            digest: str | None = text_digest(buffer.text)
+            digest: str | None = buffer.text_id
         else:
             digest = None if path is None else self.documents.digest(path)
         if digest is None:
@@ -256,7 +257,7 @@ class LspSession:
         if (goal := self.goal(uri)) and goal.promoted:
             return True
         if buffer := self._shown_buffer(uri):
-            return len(buffer.text) > READ_INLINE_MAX
+            return buffer.length > READ_INLINE_MAX
         path = self.path(uri)
         return path is not None and self.documents.size_bytes(path) > READ_INLINE_MAX
 

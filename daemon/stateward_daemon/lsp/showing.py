@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from functools import partial
+from hashlib import sha256
 from typing import TYPE_CHECKING, NamedTuple
 
 from lsprotocol import types as lsp
@@ -37,8 +38,13 @@ class Showing:
         self._session = session
         self._channel = channel
         self._wire = wire
-        # Under which URIs the client shows diagnostics that were pushed, and would show them until they are taken back.
-        self._marked: set[str] = set()
+        # By URI the digest of what was pushed: the client shows that until it is taken back, and is not sent it again.
+        self._shown: dict[str, bytes] = {}
+
+    def opened(self, uri: str) -> None:
+        """Take note that the client begins anew with a document: what is pushed next it gets in any case."""
+        if uri in self._shown:
+            self._shown[uri] = b""
 
     def push(self, uri: str) -> None:
         """Send what follows from the text of `uri` soon: diagnostics to a client that does not ask for them."""
@@ -61,12 +67,14 @@ class Showing:
     def _refresh(self, method: str, params: object = None) -> None:
         self._wire.ask(method, params)
 
-    def _publish(self, uri: str) -> None:
+    def _publish(self, uri: str) -> asyncio.Future[None] | None:
         if not self._session.is_long(uri):
             self._send(uri, self._made(uri))
-            return
-        made = asyncio.get_running_loop().run_in_executor(None, self._made, uri)
-        made.add_done_callback(lambda future: self._send(uri, future.result()))
+            return None
+        return asyncio.ensure_future(self._publish_long(uri))
+
+    async def _publish_long(self, uri: str) -> None:
+        self._send(uri, await asyncio.to_thread(self._made, uri))
 
     def _made(self, uri: str) -> _Made:
         """Return the diagnostics of what is shown for `uri`, ready to be sent; in a thread where that takes long."""
@@ -85,7 +93,12 @@ class Showing:
             # The text has moved on while a thread read it; diagnostics are never older than what they are shown on.
             self.push(uri)
             return
-        if made.is_empty and uri not in self._session.buffers and uri not in self._marked:
-            return
-        (self._marked.discard if made.is_empty else self._marked.add)(uri)
+        if made.is_empty and uri not in self._session.buffers:
+            if self._shown.pop(uri, None) is None:
+                return
+        else:
+            digest = sha256(made.body).digest()
+            if self._shown.get(uri) == digest:
+                return
+            self._shown[uri] = digest
         self._channel.send(made.body)

@@ -33,7 +33,7 @@ def handle(session: LspSession, params: lsp.DidOpenTextDocumentParams) -> None:
         session.watcher.add(path)
     on_disk = session.documents.digest(path)
     encoding, ask = session.client.encoding, session.ask_for_edit
-    session.hold(Buffer(document.uri, path, encoding, document.version, document.text, on_disk, ask))
+    session.hold(Buffer(document.uri, path, encoding, document.version, document.text, on_disk=on_disk, ask=ask))
     session.folders.respell(path, document.uri)
     session.push(document.uri)
 
