@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 
     from command_line import Printed
 
-# Nobody does it from a shell.
-WITHOUT_A_VERB = frozenset({"set_mode"})
+# Nobody does these from a shell: a mode is that of a connection, and `read` shows what a document of state shows.
+WITHOUT_A_VERB = frozenset({"set_mode", "state_document"})
 CLAIM = ("todo", "claim", "--goal-id", "g1", "--todo-id", "todo_one", "--agent-id", "bo")
 
 

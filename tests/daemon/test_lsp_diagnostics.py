@@ -121,7 +121,7 @@ class TestPush:
         for version in range(2, 5):
             editor.change(goal.as_uri(), version, {"text": BAD})
             # As if the delay of each were over.
-            editor.session._showing.outbox._send_one()
+            editor.session.showing.outbox._send_one()
         editor.channel.paused = False
         editor.session.resumed()
         await editor.next_push(goal.as_uri())

@@ -73,6 +73,7 @@ class LspSession:
         caller: Who it is to the host.
         client: What it said of itself.
         phase: How far its connection has come.
+        showing: What it is told without asking.
         buffers: What it has open, by URI.
         folders: Its workspace folders.
         served: The virtual documents that it shows.
@@ -100,7 +101,7 @@ class LspSession:
         self._loop = asyncio.get_running_loop()
         self._following = Following(caller, self._view_changed, self._show_if_open)
         self._wire = open_wire(channel, host.version, host.log)
-        self._showing = Showing(self, channel, self._wire)
+        self.showing = Showing(self, channel, self._wire)
         self.served = Served(caller, self.show_virtual)
         caller.own_document = partial(own_document, self.buffers)
         for method, feature in FEATURES.items():
@@ -148,13 +149,13 @@ class LspSession:
 
     def resumed(self) -> None:
         """Send what was held back while the client did not read."""
-        self._showing.outbox.resumed()
+        self.showing.outbox.resumed()
 
     def closed(self) -> None:
         """Let go of everything: the connection is gone."""
         self.phase = Phase.SHUT_DOWN
         self._following.close()
-        self._showing.outbox.close()
+        self.showing.outbox.close()
         self.folders.close()
         for uri in list(self.buffers):
             self.release(uri)
@@ -168,7 +169,7 @@ class LspSession:
         if before := self.buffers.get(buffer.uri):
             unsaved.close(before.path, before)
         self.buffers[buffer.uri] = buffer
-        self._showing.opened(buffer.uri)
+        self.showing.begin_anew(buffer.uri)
         unsaved.open(buffer.path, buffer)
 
     def release(self, uri: str) -> bool:
@@ -243,6 +244,11 @@ class LspSession:
         """Return what the project of a document wants to see of it."""
         return rules_or_none(self.path(uri), self.log)
 
+    def buffer_id(self, uri: str) -> str | None:
+        """Return a name of the client's text that `shown` is about, or `None` when it is about the file."""
+        buffer = self._shown_buffer(uri)
+        return None if buffer is None else buffer.text_id
+
     def shown_version(self, uri: str) -> int | None:
         """Return the version of the client's text that `shown` is about, or `None` when it is about the file.
 
@@ -273,15 +279,15 @@ class LspSession:
 
     def push(self, uri: str) -> None:
         """Send diagnostics soon, to a client that does not ask for them."""
-        self._showing.push(uri)
+        self.showing.push(uri)
 
     def show(self, uri: str) -> None:
         """Let the client see that something else is shown for `uri`, for a reason that it does not know of."""
-        self._showing.show(uri)
+        self.showing.show(uri)
 
     def show_virtual(self, uri: str) -> None:
         """Let the client ask again for a virtual document, if it shows any."""
-        self._showing.show_virtual(uri)
+        self.showing.show_virtual(uri)
 
     def ask(self, method: str, params: object = None) -> Future[Any]:
         """Send a request. Nobody need wait for its answer: some clients refuse what they offered."""
@@ -300,7 +306,7 @@ class LspSession:
     def shut_down(self) -> None:
         """Serve nothing more but `exit`."""
         self.phase = Phase.SHUT_DOWN
-        self._showing.outbox.close()
+        self.showing.outbox.close()
 
     def exit(self) -> None:
         """End this connection; the daemon stays for the others."""
@@ -342,7 +348,7 @@ class LspSession:
         Performance(self.caller.host, steps, done, failed).begin()
 
     def _view_changed(self) -> None:
-        self._showing.outbox.put(_VIEW, self._look)
+        self.showing.outbox.put(_VIEW, self._look)
 
     def _look(self) -> None:
         self._following.look()

@@ -18,10 +18,10 @@ if TYPE_CHECKING:
 
 
 class _Made(NamedTuple):
-    """Diagnostics that are ready to be sent, the version of the buffer that they are about, and whether it is none."""
+    """Diagnostics that are ready to be sent, the name of the text that they are about, and whether it is none."""
 
     body: bytes
-    version: int | None
+    text_id: str | None
     is_empty: bool
 
 
@@ -41,7 +41,7 @@ class Showing:
         # By URI the digest of what was pushed: the client shows that until it is taken back, and is not sent it again.
         self._shown: dict[str, bytes] = {}
 
-    def opened(self, uri: str) -> None:
+    def begin_anew(self, uri: str) -> None:
         """Take note that the client begins anew with a document: what is pushed next it gets in any case."""
         if uri in self._shown:
             self._shown[uri] = b""
@@ -79,18 +79,20 @@ class Showing:
     def _made(self, uri: str) -> _Made:
         """Return the diagnostics of what is shown for `uri`, ready to be sent; in a thread where that takes long."""
         session = self._session
+        text_id = session.buffer_id(uri)
         shown = session.shown(uri) if session.looks_after(uri) else None
         version = None if shown is None else shown.version
         items = session.diagnostics(uri, shown)
         params = lsp.PublishDiagnosticsParams(uri, items, version=version)
         body = self._wire.body_of(lsp.TEXT_DOCUMENT_PUBLISH_DIAGNOSTICS, params)
-        return _Made(body, version, is_empty=not items)
+        return _Made(body, text_id, is_empty=not items)
 
     def _send(self, uri: str, made: _Made) -> None:
         if not self._session.is_serving:
             return
-        if made.version != self._session.shown_version(uri):
-            # The text has moved on while a thread read it; diagnostics are never older than what they are shown on.
+        if made.text_id != self._session.buffer_id(uri):
+            # The text has moved on while a thread read it; diagnostics are never older than what they are shown on. Its
+            # version would not tell: a document that was opened again may have the same.
             self.push(uri)
             return
         if made.is_empty and uri not in self._session.buffers:

@@ -61,6 +61,7 @@ def restart(session: LspSession, _given: dict[str, Any]) -> Steps:
     session.folders.change(added=())
     uris = {*session.buffers, *session.folders.goals.values()}
     for uri in uris:
+        session.showing.begin_anew(uri)
         session.show(uri)
     session.served.show_all()
     session.tell("everything was read anew; the daemon runs on for others: stateward daemon restart starts another")
