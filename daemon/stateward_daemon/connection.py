@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+from collections import deque
+from contextlib import suppress
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
@@ -24,6 +26,12 @@ if TYPE_CHECKING:
 FRAMES_PER_TURN_MAX: Final = 64
 # Answers that a client has not read yet, in bytes; beyond it no further request of that client is looked at.
 UNREAD_BYTES_MAX: Final = 1024 * 1024
+# Frames behind one that a thread works on, and the bytes of each, among which an editor may take the work back.
+FRAMES_BEHIND_MAX: Final = 64
+OVERHEARD_BYTES_MAX: Final = 4096
+# What cancels has the one in its method, and what answers has not the other.
+CANCELLING: Final = b"ancel"
+METHOD: Final = b'"method"'
 # Decoding takes about a second per 100 MiB. Beyond this size it is done in a thread, so that others are served.
 DECODE_INLINE_BYTES_MAX: Final = 256 * 1024
 
@@ -53,6 +61,9 @@ class Connection(asyncio.Protocol):
         self._reader = FrameReader(host.settings.max_message_bytes)
         self._exchange: Exchange | None = None
         self._turn_is_due = False
+        # Frames that came while a thread works on an earlier one.
+        self._behind: deque[bytes] = deque()
+        self._has_small_frames = True
         self._ended = False
         self._deadline: asyncio.TimerHandle | None = None
         self._deadline_is_for = Waiting.NOTHING
@@ -140,10 +151,10 @@ class Connection(asyncio.Protocol):
         self._turn_is_due = False
         frames = 0
         while frames < FRAMES_PER_TURN_MAX:
-            if self.paused or self.working or self._transport.is_closing():
+            if self.paused or self._transport.is_closing() or (self.working and self._is_full()):
                 break
             try:
-                body = self._reader.next_body()
+                body = self._next_body()
             except WireError as error:
                 # No frame boundary is known any more: answer, then end.
                 self.send(encode_error(None, error))
@@ -151,13 +162,38 @@ class Connection(asyncio.Protocol):
                 return
             if body is None:
                 break
-            self._receive(body)
+            if self.working:
+                self._wait_behind(body)
+            else:
+                self._receive(body)
             frames += 1
         else:
             self._turn_is_due = True
             self._loop.call_soon(self._take_turn)
         self._watch_deadline(anew=frames > 0)
         self._end_when_settled()
+
+    def _next_body(self) -> bytes | None:
+        return self._behind.popleft() if self._behind and not self.working else self._reader.next_body()
+
+    def _is_full(self) -> bool:
+        """Tell whether no further frame is looked at until the thread is done."""
+        is_full = len(self._behind) >= FRAMES_BEHIND_MAX or not self._has_small_frames
+        if is_full:
+            self._transport.pause_reading()
+        return is_full
+
+    def _wait_behind(self, body: bytes) -> None:
+        """Keep a frame for later, unless it is about the work itself or answers us."""
+        assert self._exchange is not None  # noqa: S101 - only admitted clients are read
+        if len(body) > OVERHEARD_BYTES_MAX:
+            self._has_small_frames = False
+        # All others need not even be decoded yet.
+        elif CANCELLING in body or METHOD not in body:
+            with suppress(WireError, Unsendable):
+                if self._exchange.overhear(decode(body)):
+                    return
+        self._behind.append(body)
 
     def _receive(self, body: bytes) -> None:
         assert self._exchange is not None  # noqa: S101 - only admitted clients are read
@@ -174,7 +210,11 @@ class Connection(asyncio.Protocol):
     def work(self, job: Callable[[], Any], done: Callable[[Any], None], failed: Callable[[Exception], None]) -> None:
         """Run `job` in a thread, then `done` with its result or `failed`; no further frame is handled meanwhile."""
         self.working = True
-        self._transport.pause_reading()
+        self._has_small_frames = True
+        # What waited behind an earlier thread may be about this one.
+        behind, self._behind = self._behind, deque()
+        for body in behind:
+            self._wait_behind(body)
 
         def finish(future: asyncio.Future[Any]) -> None:
             self.working = False

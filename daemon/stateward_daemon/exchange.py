@@ -189,6 +189,10 @@ class Exchange:
 
         self._channel.work(load, start, partial(self._fail, identifier))
 
+    def overhear(self, message: Any) -> bool:  # noqa: ANN401 - any JSON value
+        """Take what need not wait for a thread that works on an earlier message; tell whether it is taken."""
+        return self._lsp is not None and isinstance(message, dict) and self._lsp.overhear(message)
+
     def file_changed(self, path: Path) -> None:
         """Tell an editor that the file at `path` has other content now, or came or went."""
         if self._lsp is not None:

@@ -217,8 +217,8 @@ def _look_at(host: Host, view: View, goal: Goal, viewers: Iterable[Viewer], kept
         kept: What is known of them; it stays as it is meanwhile.
     """
     # Here, because no start should wait for what reads a document.
+    from stateward_daemon.configuration import configuration_or_default  # noqa: PLC0415
     from stateward_daemon.diagnosis import problems_in, with_references  # noqa: PLC0415
-    from stateward_daemon.rules import rules_or_none  # noqa: PLC0415
     from stateward_engine.goals.suppression import ruled  # noqa: PLC0415
 
     try:
@@ -227,7 +227,8 @@ def _look_at(host: Host, view: View, goal: Goal, viewers: Iterable[Viewer], kept
         unread = Findings(DiagnosticsChanged(goal=goal.goal_id, uri=kept.path.as_uri()), [])
         findings, has_references = dict.fromkeys(viewers, unread), False
     else:
-        rules, common = rules_or_none(kept.path, host.log), problems_in(view, document, kept.path)
+        rules = configuration_or_default(kept.path, host.log).rules
+        common = problems_in(view, document, kept.path)
         has_references = "$" in document.text
         readers = dict.fromkeys(viewers if has_references else [None])
         seen = {

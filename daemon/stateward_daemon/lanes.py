@@ -7,7 +7,8 @@ decided about the document is decided there.
 from __future__ import annotations
 
 from collections import deque
-from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from stateward_engine.errors import Busy
 
@@ -24,10 +25,21 @@ LANE_LENGTH_MAX: Final = 4096
 Work: TypeAlias = "Callable[[Callable[[], Any], Callable[[Any], None], Callable[[Exception], None]], None]"
 
 
-class _Waiting(NamedTuple):
+@dataclass(slots=True, eq=False)
+class Waiting:
+    """A job in a lane, and who is told how it ended."""
+
     step: OnLane
     done: Callable[[Any], None]
     failed: Callable[[Exception], None]
+    lane: deque[Waiting]
+    is_begun: bool = False
+
+    def cancel(self) -> bool:
+        """Take back what has not begun; tell whether nothing has happened, and nobody will be told anything."""
+        if not self.is_begun:
+            self.lane.remove(self)
+        return not self.is_begun
 
 
 class Lanes:
@@ -37,7 +49,7 @@ class Lanes:
         """Take what runs the jobs, and calls where the lanes are."""
         self._start = start
         # The first job of each lane is running.
-        self._lanes: dict[str, deque[_Waiting]] = {}
+        self._lanes: dict[str, deque[Waiting]] = {}
         self._when_empty: list[Callable[[], None]] = []
 
     def when_empty(self, call: Callable[[], None]) -> None:
@@ -45,8 +57,11 @@ class Lanes:
         self._when_empty.append(call)
         self._note_empty()
 
-    def run(self, step: OnLane, done: Callable[[Any], None], failed: Callable[[Exception], None]) -> None:
+    def run(self, step: OnLane, done: Callable[[Any], None], failed: Callable[[Exception], None]) -> Waiting:
         """Run a job when those before it in its lane have ended, then `done` with its result or `failed`.
+
+        Returns:
+            What takes it back.
 
         Raises:
             Busy: Too many jobs wait in the lane.
@@ -54,21 +69,26 @@ class Lanes:
         lane = self._lanes.setdefault(step.goal_id, deque())
         if len(lane) >= LANE_LENGTH_MAX:
             raise Busy("too many calls wait for the document of this goal; try again later", limit="lane_length_max")
-        lane.append(_Waiting(step, done, failed))
+        waiting = Waiting(step, done, failed, lane)
+        lane.append(waiting)
         if len(lane) == 1:
             self._next(step.goal_id)
+        return waiting
 
     def _next(self, goal_id: str) -> None:
         lane = self._lanes[goal_id]
         first = lane[0]
         key = first.step.shared
         together = [first] if key is None else [waiting for waiting in lane if waiting.step.shared == key]
+        for waiting in together:
+            waiting.is_begun = True
 
-        def finished(tell: Callable[[_Waiting], None]) -> None:
-            over = set(map(id, together))
-            left = deque(waiting for waiting in lane if id(waiting) not in over)
-            if left:
-                self._lanes[goal_id] = left
+        def finished(tell: Callable[[Waiting], None]) -> None:
+            over = set(together)
+            left = [waiting for waiting in lane if waiting not in over]
+            lane.clear()
+            lane.extend(left)
+            if lane:
                 self._next(goal_id)
             else:
                 del self._lanes[goal_id]

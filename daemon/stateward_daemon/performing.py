@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from stateward_daemon.host import Host
+    from stateward_daemon.lanes import Waiting
     from stateward_daemon.steps import Step, Steps
     from stateward_engine.store.group import Outcome
     from stateward_engine.store.writer import Ticket
@@ -36,8 +37,8 @@ class Performance:
         self._steps = steps
         self._done = done
         self._failed = failed
-        # What takes back the first step, as long as the writer has not begun it.
-        self._ticket: Ticket | None = None
+        # What takes back the first step, as long as it has not begun.
+        self._ticket: Ticket | Waiting | None = None
 
     def begin(self) -> None:
         """Take the first step; the others follow.
@@ -73,15 +74,14 @@ class Performance:
             self._steps.close()
             self._failed(error)
 
-    def _take(self, step: Step) -> Ticket | None:
-        """Have one step taken, and the handler resumed then; return what takes it back, if anything."""
+    def _take(self, step: Step) -> Ticket | Waiting:
+        """Have one step taken, and the handler resumed then; return what takes it back."""
         if isinstance(step, OnLane):
-            self._host.lanes.run(
+            return self._host.lanes.run(
                 step,
                 lambda result: self._go_on(partial(self._steps.send, result)),
                 lambda error: self._go_on(partial(self._steps.throw, error)),
             )
-            return None
         return self._host.store.submit(step, self._committed)
 
     def _committed(self, outcome: Outcome) -> None:

@@ -134,3 +134,30 @@ def test_that_nothing_is_left_is_told_after_the_results(
     assert told == [("done", "first"), ("done", "second"), "empty"]
     lanes.when_empty(lambda: told.append("still empty"))
     assert told[3:] == ["still empty"]
+
+
+def test_what_has_not_begun_is_taken_back_and_nobody_is_told(
+    threads: Threads, lanes: Lanes, told: list[Any], run: Callable[..., None]
+) -> None:
+    run("g", "first")
+    second = lanes.run(OnLane("g", lambda: "second"), told.append, told.append)
+    run("g", "third")
+    assert second.cancel()
+    threads.finish()
+    threads.finish()
+
+    assert not threads.started
+    assert [result for _, result in told] == ["first", "third"]
+
+
+def test_what_has_begun_is_not_taken_back_whether_it_runs_alone_or_with_others(
+    threads: Threads, lanes: Lanes, told: list[Any]
+) -> None:
+    waiting = [lanes.run(OnLane("g", lambda: "x", shared="s"), told.append, told.append) for _ in range(3)]
+    assert [each.cancel() for each in waiting] == [False, True, True]
+    waiting[1:] = [lanes.run(OnLane("g", lambda: "y", shared="t"), told.append, told.append) for _ in range(2)]
+    threads.finish()
+    assert [each.cancel() for each in waiting] == [False, False, False]
+    threads.finish()
+
+    assert told == ["x", "y", "y"]

@@ -150,6 +150,15 @@ class TestReferences:
         here = [("home", 5), ("home", 14), ("home", 15), ("home", 16), ("home", 16)]
         assert found == [*here, ("other", 5)]
 
+    async def test_a_folder_that_is_still_being_looked_through_counts(
+        self, editor: Editor, home: Path, tmp_path: Path
+    ) -> None:
+        document(tmp_path, "other", OTHER)
+        editor.initialize(PREPARES, tmp_path.as_uri())
+        editor.open(home.as_uri(), HOME)
+
+        assert references(editor, home, at(HOME, "Pick a lens"))[-1] == ("other", 5)
+
     async def test_the_row_itself_is_left_out_unless_it_is_wanted(self, editor: Editor, home: Path) -> None:
         await work_in(editor, home)
         found = references(editor, home, at(HOME, "Pick a lens"), declaration=False)

@@ -45,6 +45,7 @@ class TestInitialize:
             "interFileDependencies": False,
             "workspaceDiagnostics": True,
             "identifier": "stateward",
+            "workDoneProgress": True,
         }
 
     async def test_nothing_is_announced_that_is_not_served(self, editor: Editor) -> None:
@@ -54,8 +55,10 @@ class TestInitialize:
             "completionProvider",
             "definitionProvider",
             "diagnosticProvider",
+            "documentFormattingProvider",
             "documentHighlightProvider",
             "documentLinkProvider",
+            "documentRangeFormattingProvider",
             "documentSymbolProvider",
             "executeCommandProvider",
             "experimental",

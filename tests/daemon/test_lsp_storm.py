@@ -157,15 +157,14 @@ async def test_what_is_shown_in_the_end_is_about_the_bytes(tmp_path: Path, is_op
             await editor.until(partial(has_goals, editor, len(paths) + 1))
         for number in range(EDITS // 2):
             document, way = drawn.choice(documents), WAYS[number % len(WAYS)]
-            before, asked = expected(document.path), len(pulling.asked("workspace/diagnostic/refresh"))
             began = time.perf_counter()
             way(document.path, text_of(drawn))
             await pushed.until(document.is_right)
             times.append(time.perf_counter() - began)
-            if expected(document.path) != before:
-                await pulling.until(partial(was_told, pulling, asked))
-                pulling.channel.sent.clear()
-            assert document.pulled() == expected(document.path), way.__name__
+            # As long as it is wrong, the client is told to ask again.
+            while document.pulled() != expected(document.path):
+                await pulling.until(partial(was_told, pulling, len(pulling.asked("workspace/diagnostic/refresh"))))
+            pulling.channel.sent.clear()
     where = "open" if is_open else "in the folder"
     p50_ms = statistics.median(times) * 1e3
     print(f"{len(times)} outside edits of documents {where}, each to its diagnostics: p50 {p50_ms:.0f} ms")  # noqa: T201

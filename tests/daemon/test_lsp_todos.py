@@ -480,10 +480,12 @@ class TestActions:
         text = "---\nstatus: active\n---\n## Next Action\n\n- go\n\n## Agent Todo\n\n- [ ] \N{WATER WAVE} a\n- [ ] b\n"
         introduce(editor)
         editor.open(uri, text)
-        fix, mend = actions(editor, uri, 9)
+        fix, every, mend = actions(editor, uri, 9)
 
         assert (fix["title"], fix["kind"], fix["isPreferred"]) == ("Give the row its id", "quickfix", True)
         assert after(text, fix["edit"]).count("todo_id=") == 1
+        assert (every["title"], every["kind"]) == ("Give all 2 rows their ids", "quickfix")
+        assert after(text, every["edit"]).count("todo_id=") == 2
         assert (mend["title"], mend["kind"]) == ("Make all safe fixes", "source.fixAll.stateward")
         assert after(text, mend["edit"]).count("todo_id=") == 2
 

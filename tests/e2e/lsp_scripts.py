@@ -97,6 +97,16 @@ See todo_ first.
 REFERRING: Final = "Read $session.lazy.plan and $session.lazy.gone.\n\n## Agent Todo\n\n- [ ] Plan it\n"
 # The last two references lead to a key of a value, and nowhere.
 LEADING: Final = GOAL.replace("- Go on.", "- todo_plan, $cwd.lazy.plan, $cwd.lazy.lost")
+# A section as machines write it, and two rows as people do.
+UNTIDY: Final = """## Agent Todo
+<!-- loopx:todo-region-v0 role=agent begin -->
+*  [ ] 🌊 rehearse
+  <!-- loopx:todo todo_id=todo_rehearse -->
+- [x]   plan
+   <!-- loopx: status=done todo_id=todo_plan -->
+<!-- loopx:todo-region-v0 role=agent end -->
+"""
+INDENTS: Final = {"tabSize": 4, "insertSpaces": False}
 
 
 def initialize(capabilities: Mapping[str, Any], *folders: str) -> Step:
@@ -135,6 +145,17 @@ CAPABLE: Final[dict[str, Any]] = {
 PULLING: Final = {
     "textDocument": {**CAPABLE["textDocument"], "diagnostic": {}},
     "workspace": {**CAPABLE["workspace"], "diagnostics": {"refreshSupport": True}},
+}
+RESOLVING: Final = {
+    **CAPABLE,
+    "textDocument": {
+        **CAPABLE["textDocument"],
+        "codeAction": {
+            **CAPABLE["textDocument"]["codeAction"],
+            "dataSupport": True,
+            "resolveSupport": {"properties": ["edit"]},
+        },
+    },
 }
 # An editor to which diagnostics are pushed, and one that asks for them.
 PUSHED: Final = [initialize(CAPABLE, FOLDER), tell("initialized")]
@@ -218,11 +239,27 @@ SCRIPTS: Final[dict[str, list[Step]]] = {
         initialize({}),
         ask("textDocument/teleport", at(0, 0)),
     ],
+    "window_work_done_progress_cancel": [
+        *PULLS,
+        opened(GOAL),
+        tell("window/workDoneProgress/cancel", {"token": "done"}),
+        ask("textDocument/hover", at(11, 4)),
+    ],
     "cancel_request": [*PULLS, opened(GOAL), tell("$/cancelRequest", {"id": 7}), ask("textDocument/hover", at(11, 4))],
     # The life of a connection.
     "initialized": [
-        initialize({"workspace": {"didChangeWatchedFiles": {"dynamicRegistration": True}}}),
+        initialize(
+            {
+                "workspace": {
+                    "configuration": True,
+                    "didChangeConfiguration": {"dynamicRegistration": True},
+                    "didChangeWatchedFiles": {"dynamicRegistration": True},
+                }
+            }
+        ),
         tell("initialized"),
+        told("workspace/configuration", [None]),
+        told("client/registerCapability"),
         told("client/registerCapability"),
     ],
     "shutdown": [*PULLS, ask("shutdown"), ask("textDocument/hover", at(0, 0))],
@@ -350,7 +387,6 @@ SCRIPTS: Final[dict[str, list[Step]]] = {
     "text_document_references": [
         write(MENTIONING, OTHER),
         *PULLS,
-        ASKED_AGAIN,
         opened(LINKED),
         ask("textDocument/references", {**at(14, 8), "context": {"includeDeclaration": True}}),
         ask("textDocument/references", {**at(14, 8), "context": {"includeDeclaration": False}}),
@@ -379,10 +415,36 @@ SCRIPTS: Final[dict[str, list[Step]]] = {
     "workspace_symbol": [
         write(MENTIONING, OTHER),
         *PULLS,
-        ASKED_AGAIN,
         opened(LINKED),
         ask("workspace/symbol", {"query": "todo_labels"}),
         ask("workspace/symbol", {"query": "CTM"}),
+    ],
+    "code_action_resolve": [
+        initialize(RESOLVING, FOLDER),
+        tell("initialized"),
+        opened(TROUBLED),
+        ask("textDocument/codeAction", {**DOCUMENT, **span((14, 0), (14, 1)), "context": {"diagnostics": []}}),
+        ask(
+            "codeAction/resolve",
+            {
+                "title": "Make all safe fixes",
+                "kind": "source.fixAll.stateward",
+                "data": {"uri": URI, "version": 1, "make": "fix_all"},
+            },
+        ),
+    ],
+    "text_document_formatting": [
+        *PULLS,
+        opened(UNTIDY),
+        ask("textDocument/formatting", {**DOCUMENT, "options": INDENTS}),
+        changed(2, {"text": UNTIDY.replace("status=done", "colour=red")}),
+        ask("textDocument/formatting", {**DOCUMENT, "options": INDENTS}),
+        told("window/showMessage"),
+    ],
+    "text_document_range_formatting": [
+        *PULLS,
+        opened(UNTIDY),
+        ask("textDocument/rangeFormatting", {**DOCUMENT, **span((4, 0), (4, 1)), "options": INDENTS}),
     ],
     # What is done.
     "text_document_prepare_rename": [
@@ -394,7 +456,6 @@ SCRIPTS: Final[dict[str, list[Step]]] = {
     "text_document_rename": [
         write(MENTIONING, OTHER),
         *PULLS,
-        ASKED_AGAIN,
         opened(LINKED),
         ask("textDocument/rename", {**at(14, 8), "newName": "todo_tags"}),
         ask("textDocument/rename", {**at(14, 8), "newName": "Tags"}),
@@ -435,7 +496,18 @@ SCRIPTS: Final[dict[str, list[Step]]] = {
         ask("workspace/textDocumentContent", {"uri": "stateward:/cwd/lazy/lost.json"}),
         ask("workspace/textDocumentContent", {"uri": "stateward:/lunch.json"}),
     ],
-    # Files and folders.
+    # Settings, files and folders.
+    "workspace_did_change_configuration": [
+        *PUSHED,
+        opened(TROUBLED),
+        PUBLISHED,
+        tell(
+            "workspace/didChangeConfiguration",
+            {"settings": {"stateward": {"rules": {"duplicate_todo_ids": "off", "implicit_todo_id": "off"}}}},
+        ),
+        told("window/showMessage"),
+        PUBLISHED,
+    ],
     "workspace_did_change_watched_files": [
         *PUSHED,
         write(TROUBLED, "later/ACTIVE_GOAL_STATE.md"),

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from wire import Daemon
 
 # Served by the dispatcher itself.
-BUILT_IN: Final = {"initialize", "$/cancelRequest"}
+BUILT_IN: Final = {"initialize", "$/cancelRequest", "window/workDoneProgress/cancel"}
 # The capability that announces a method, where its name does not say so.
 PROVIDERS: Final = {
     "codeAction/resolve": "codeActionProvider",

@@ -13,8 +13,8 @@ from stateward_daemon.cli.goal_files import STANDARD_INPUT, distinct, files_of, 
 from stateward_daemon.cli.linter import count_line, finding_lines, github_lines
 from stateward_daemon.cli.printing import complain, note, show_json
 from stateward_daemon.cli.sarif import sarif_log
+from stateward_daemon.configuration import configuration_for
 from stateward_daemon.exits import EXIT_FINDINGS, EXIT_OK, EXIT_USAGE, UsageFault
-from stateward_daemon.rules import rules_for
 from stateward_engine.goals.document import read_bytes
 from stateward_engine.goals.mending import mend
 from stateward_engine.goals.suppression import Rules, ruled
@@ -99,7 +99,7 @@ def _shown_name(name: str, stdin_filename: str | None) -> str:
 
 def _rules(name: str) -> Rules:
     try:
-        return rules_for(Path(name).absolute())
+        return configuration_for(Path(name).absolute()).rules
     except WireError as error:
         raise UsageFault(error.message) from None
 

@@ -13,6 +13,7 @@ from pathlib import Path
 from pwd import getpwuid
 from typing import Any, Final
 
+from stateward_daemon.configuration import KEYS
 from stateward_daemon.lsp.uris import path_of, uri_of
 from stateward_daemon.positions import Encoding
 
@@ -25,6 +26,7 @@ REFRESHES: Final = (
     ("textDocument.codeLens", "workspace.codeLens", "workspace/codeLens/refresh"),
     ("textDocument.inlayHint", "workspace.inlayHint", "workspace/inlayHint/refresh"),
 )
+_ACTIONS: Final = "capabilities.textDocument.codeAction"
 # Where a client says what it takes of a diagnostic, whether that is pushed to it or asked for.
 _DIAGNOSTICS = ("capabilities.textDocument.publishDiagnostics", "capabilities.textDocument.diagnostic")
 
@@ -40,14 +42,21 @@ class Client:
         name: Of the program.
         version: Of the program, or the empty string.
         folders: URIs of its workspace folders, as it spells them.
-        options: Its `initializationOptions.stateward`.
+        options: Its `initializationOptions.stateward`, without settings.
+        settings: The settings among these: some clients say all that they are configured with there.
         encoding: What a character of a position is, both ways.
         pulls_diagnostics: It asks for diagnostics and can be told to ask again, so none are pushed: it would show both.
             A client that asks and cannot be told would never see what others save; it is pushed to like any other.
         agent: Who acts in it: its option `agent`, or else the user of the daemon.
         takes_actions: It takes code actions that are more than commands.
+        resolves_edits: It asks for the edit of an action when somebody takes it.
+        takes_disabled: It takes actions that cannot be taken, and shows why.
+        keeps_data: It sends back what a diagnostic has for whoever made it.
         takes_versions: It takes edits of one version of a text.
         refreshes: The methods by which it can be told to ask again for what it has asked for.
+        answers_configuration: It can be asked for its settings.
+        registers_configuration: It can be asked to tell when they change.
+        shows_progress: It can be asked to show that something takes long.
         applies_edits: It makes edits that it is asked for, and refuses those of another version of its text.
         reports_files: It can be asked to report changes of files.
         shows_related: It takes places that belong to a diagnostic.
@@ -70,12 +79,19 @@ class Client:
     version: str = ""
     folders: tuple[str, ...] = ()
     options: dict[str, Any] = field(default_factory=dict)
+    settings: dict[str, Any] = field(default_factory=dict)
     encoding: Encoding = Encoding.UTF_16
     pulls_diagnostics: bool = False
     agent: str = ""
     takes_actions: bool = False
+    resolves_edits: bool = False
+    takes_disabled: bool = False
+    keeps_data: bool = False
     takes_versions: bool = False
     refreshes: tuple[str, ...] = ()
+    answers_configuration: bool = False
+    registers_configuration: bool = False
+    shows_progress: bool = False
     applies_edits: bool = False
     reports_files: bool = False
     shows_related: bool = False
@@ -112,18 +128,27 @@ def read_client(params: dict[str, Any]) -> Client:
         if isinstance(said(f"capabilities.{asks}"), dict) and can(f"{told}.refreshSupport")
     )
     shows_virtual = isinstance(said("capabilities.workspace.textDocumentContent"), dict)
+    options = _object(said("initializationOptions.stateward"))
     return Client(
         name=_text(said("clientInfo.name")) or "editor",
         version=_text(said("clientInfo.version")),
         folders=_folders(params),
-        options=_object(said("initializationOptions.stateward")),
+        options={name: value for name, value in options.items() if name not in KEYS},
+        settings={name: value for name, value in options.items() if name in KEYS},
         agent=_text(said("initializationOptions.stateward.agent")) or agent_named(_user()),
         encoding=choose_encoding(said("capabilities.general.positionEncodings")),
         pulls_diagnostics="workspace/diagnostic/refresh" in refreshes,
-        takes_actions=isinstance(said("capabilities.textDocument.codeAction.codeActionLiteralSupport"), dict),
+        takes_actions=isinstance(said(f"{_ACTIONS}.codeActionLiteralSupport"), dict),
+        resolves_edits="edit" in _list(said(f"{_ACTIONS}.resolveSupport.properties"))
+        and said(f"{_ACTIONS}.dataSupport") is True,
+        takes_disabled=said(f"{_ACTIONS}.disabledSupport") is True,
+        keeps_data=shows("dataSupport"),
         takes_versions=can("workspace.workspaceEdit.documentChanges"),
         refreshes=refreshes,
+        shows_progress=can("window.workDoneProgress"),
         applies_edits=can("workspace.applyEdit") and can("workspace.workspaceEdit.documentChanges"),
+        answers_configuration=can("workspace.configuration"),
+        registers_configuration=can("workspace.didChangeConfiguration.dynamicRegistration"),
         reports_files=can("workspace.didChangeWatchedFiles.dynamicRegistration"),
         shows_related=shows("relatedInformation"),
         shows_pages=shows("codeDescriptionSupport"),

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
     from stateward_daemon.lsp.reading import Reading
     from stateward_engine.authority.goal import Goal
+    from stateward_engine.goals.problems import Problem
     from stateward_engine.goals.todos import Todo
 
 CLAIM_TODO: Final = "stateward.claimTodo"
@@ -65,6 +66,26 @@ def take(uri: str, reading: Reading, todo: Todo) -> lsp.Command:
     line = reading.range(todo.span).start.line
     named = {"uri": uri, "version": reading.version, "line": line, "operation_id": secrets.token_hex(16)}
     return _command("Take this row as a todo", TAKE_TODO, named)
+
+
+def command_against(problem: Problem, uri: str, rows: Iterable[Todo], agent: str) -> lsp.Command | None:
+    """Return the command that mends a problem of the document of a goal, `None` where that takes a person.
+
+    Args:
+        problem: What is wrong.
+        uri: Of the document.
+        rows: The rows that it touches.
+        agent: Who would run the command.
+    """
+    if problem.code == "stale_projection":
+        return project(uri, "Show the todos as they are now")
+    for row in rows:
+        # Nobody takes a claim away from somebody else, unless its lease has run out.
+        if problem.code == "expired_lease" or (
+            problem.code == "claim_without_lease" and row.fields.get("claimed_by") == agent
+        ):
+            return _command("Claim it with a lease", CLAIM_TODO, {"uri": uri, "todo_id": row.todo_id})
+    return None
 
 
 def project(uri: str, title: str) -> lsp.Command:

@@ -41,5 +41,7 @@ def diagnostic(problem: Problem, reading: Reading, uri: str, client: Client) -> 
         source=SOURCE,
         message=problem.message,
         tags=tags or None,
+        # For whoever shows it: what would be done about it, and whether that is safe to do unasked.
+        data={"fix": problem.fix.title, "safe": problem.fix.safe} if problem.fix and client.keeps_data else None,
         related_information=related if related and client.shows_related else None,
     )

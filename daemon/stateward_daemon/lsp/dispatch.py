@@ -9,6 +9,7 @@ from lsprotocol import types as lsp
 from stateward_daemon.lsp.coloring import LEGEND
 from stateward_daemon.lsp.commands import COMMANDS
 from stateward_daemon.lsp.features import (
+    code_action_resolve,
     completion_item_resolve,
     exit_,
     initialized,
@@ -27,15 +28,18 @@ from stateward_daemon.lsp.features import (
     text_document_document_link,
     text_document_document_symbol,
     text_document_folding_range,
+    text_document_formatting,
     text_document_hover,
     text_document_inlay_hint,
     text_document_prepare_rename,
+    text_document_range_formatting,
     text_document_references,
     text_document_rename,
     text_document_semantic_tokens_full,
     text_document_semantic_tokens_full_delta,
     text_document_semantic_tokens_range,
     workspace_diagnostic,
+    workspace_did_change_configuration,
     workspace_did_change_watched_files,
     workspace_did_change_workspace_folders,
     workspace_execute_command,
@@ -60,6 +64,8 @@ class Feature(NamedTuple):
         options: What `initialize` announces beside the method itself.
         is_long: Tells whether a request reads a long document, which is done in a thread; `None` for a method that
             reads none.
+        switch: The key of the configuration that switches the feature off for a document, or `None`.
+        title: What a person is told that is done, where it takes long.
         steps: Whether `handle` returns the steps that lead to the answer, and so may wait for what has to happen.
     """
 
@@ -67,6 +73,8 @@ class Feature(NamedTuple):
     options: object = None
     is_long: Callable[[LspSession, Any], bool] | None = None
     steps: bool = False
+    switch: str | None = None
+    title: str = "Reading goal documents"
 
 
 def _of_one(session: LspSession, params: Any) -> bool:  # noqa: ANN401 - the params of several methods
@@ -75,6 +83,10 @@ def _of_one(session: LspSession, params: Any) -> bool:  # noqa: ANN401 - the par
 
 def _of_data(session: LspSession, params: Any) -> bool:  # noqa: ANN401 - what several methods resolve
     return session.is_long(Named.read(params.data).uri)
+
+
+def _of_action(session: LspSession, action: lsp.CodeAction) -> bool:
+    return isinstance(action.data, dict) and session.is_long(str(action.data.get("uri")))
 
 
 def _of_all(session: LspSession, _params: object) -> bool:
@@ -96,7 +108,12 @@ FEATURES: Final[dict[str, Feature]] = {
     lsp.TEXT_DOCUMENT_DID_CLOSE: Feature(text_document_did_close.handle),
     lsp.TEXT_DOCUMENT_DIAGNOSTIC: Feature(
         text_document_diagnostic.handle,
-        lsp.DiagnosticOptions(inter_file_dependencies=False, workspace_diagnostics=True, identifier="stateward"),
+        lsp.DiagnosticOptions(
+            inter_file_dependencies=False,
+            workspace_diagnostics=True,
+            identifier="stateward",
+            work_done_progress=True,
+        ),
         _of_one,
     ),
     lsp.WORKSPACE_DIAGNOSTIC: Feature(workspace_diagnostic.handle, is_long=_of_all),
@@ -107,13 +124,14 @@ FEATURES: Final[dict[str, Feature]] = {
         _of_one,
     ),
     lsp.COMPLETION_ITEM_RESOLVE: Feature(completion_item_resolve.handle, is_long=_of_data),
-    lsp.TEXT_DOCUMENT_INLAY_HINT: Feature(text_document_inlay_hint.handle, is_long=_of_one),
+    lsp.TEXT_DOCUMENT_INLAY_HINT: Feature(text_document_inlay_hint.handle, is_long=_of_one, switch="inlay_hints"),
     lsp.INLAY_HINT_RESOLVE: Feature(inlay_hint_resolve.handle, is_long=_of_data),
     lsp.TEXT_DOCUMENT_DOCUMENT_SYMBOL: Feature(text_document_document_symbol.handle, is_long=_of_one),
     lsp.TEXT_DOCUMENT_CODE_ACTION: Feature(
-        text_document_code_action.handle, lsp.CodeActionOptions(list(text_document_code_action.KINDS)), _of_one
+        text_document_code_action.handle,
+        lsp.CodeActionOptions(list(text_document_code_action.KINDS), resolve_provider=True),
+        _of_one,
     ),
-    lsp.TEXT_DOCUMENT_CODE_LENS: Feature(text_document_code_lens.handle, lsp.CodeLensOptions(), _of_one),
     lsp.TEXT_DOCUMENT_REFERENCES: Feature(text_document_references.handle, is_long=_always),
     lsp.TEXT_DOCUMENT_DOCUMENT_HIGHLIGHT: Feature(text_document_document_highlight.handle, is_long=_of_one),
     lsp.TEXT_DOCUMENT_PREPARE_RENAME: Feature(text_document_prepare_rename.handle, is_long=_always),
@@ -132,9 +150,19 @@ FEATURES: Final[dict[str, Feature]] = {
     lsp.WORKSPACE_TEXT_DOCUMENT_CONTENT: Feature(
         workspace_text_document_content.handle, lsp.TextDocumentContentOptions([SCHEME]), _always
     ),
-    lsp.WORKSPACE_EXECUTE_COMMAND: Feature(
-        workspace_execute_command.handle, lsp.ExecuteCommandOptions(list(COMMANDS)), steps=True
+    lsp.CODE_ACTION_RESOLVE: Feature(code_action_resolve.handle, is_long=_of_action),
+    lsp.TEXT_DOCUMENT_CODE_LENS: Feature(
+        text_document_code_lens.handle, lsp.CodeLensOptions(), _of_one, switch="code_lens"
     ),
+    lsp.TEXT_DOCUMENT_FORMATTING: Feature(text_document_formatting.handle, is_long=_of_one),
+    lsp.TEXT_DOCUMENT_RANGE_FORMATTING: Feature(text_document_range_formatting.handle, is_long=_of_one),
+    lsp.WORKSPACE_EXECUTE_COMMAND: Feature(
+        workspace_execute_command.handle,
+        lsp.ExecuteCommandOptions(list(COMMANDS)),
+        steps=True,
+        title="Working on todos",
+    ),
+    lsp.WORKSPACE_DID_CHANGE_CONFIGURATION: Feature(workspace_did_change_configuration.handle),
     lsp.WORKSPACE_DID_CHANGE_WATCHED_FILES: Feature(workspace_did_change_watched_files.handle),
     lsp.WORKSPACE_DID_CHANGE_WORKSPACE_FOLDERS: Feature(workspace_did_change_workspace_folders.handle),
 }

@@ -54,7 +54,7 @@ def known_documents(session: LspSession, first: str | None = None) -> Iterator[K
         uris[path] = first
     for buffer in list(session.buffers.values()):
         uris.setdefault(buffer.path, buffer.uri)
-    for path, uri in list(session.folders.goals.items()):
+    for path, uri in session.folders.all_goals().items():
         uris.setdefault(path, uri)
     goals = goals_by_path(session.caller.host.store.view)
     for path in map(Path, goals):

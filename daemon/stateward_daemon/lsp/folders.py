@@ -13,7 +13,7 @@ from stateward_daemon.lsp.uris import path_of, uri_below
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
-    from stateward_daemon.watch import Watcher
+    from stateward_daemon.lsp.lookout import Lookout
 
 
 class Folders:
@@ -24,7 +24,7 @@ class Folders:
             the folder itself is waited for.
     """
 
-    def __init__(self, watcher: Watcher, show: Callable[[str], None]) -> None:
+    def __init__(self, watcher: Lookout, show: Callable[[str], None]) -> None:
         """Begin without folders.
 
         Args:
@@ -35,7 +35,8 @@ class Folders:
         self._watcher = watcher
         self._show = show
         self._open: dict[str, set[Path]] = {}
-        self._scans: set[asyncio.Task[None]] = set()
+        # What is being looked through, and which folder that is.
+        self._scans: dict[asyncio.Task[None], str] = {}
 
     def change(self, *, added: Iterable[str], removed: Iterable[str] = ()) -> None:
         """Take and drop folders by URI, then look for goal documents in the background.
@@ -50,8 +51,8 @@ class Folders:
             self._open.setdefault(folder, set())
         for folder in self._open:
             scan = asyncio.get_running_loop().create_task(self._scan(folder))
-            self._scans.add(scan)
-            scan.add_done_callback(self._scans.discard)
+            self._scans[scan] = folder
+            scan.add_done_callback(self._scans.pop)
 
     def adopt(self, folder: str, path: Path, uri: str) -> None:
         """Look after one document of a folder from now on."""
@@ -69,6 +70,25 @@ class Folders:
         if former != uri:
             self.goals[path] = uri
             self._show(former)
+
+    @property
+    def open(self) -> list[str]:
+        """The folders, by URI."""
+        return list(self._open)
+
+    def all_goals(self) -> dict[Path, str]:
+        """Return `goals` and what they will have when all folders were looked through. It looks: from a thread."""
+        found = dict(self.goals)
+        for folder in set(self._scans.copy().values()):
+            if (root := path_of(folder)) is not None:
+                for relative in find_goal_documents(root):
+                    found.setdefault(resolved(root / relative), uri_below(folder, relative))
+        return found
+
+    @property
+    def roots(self) -> set[Path]:
+        """The directories that they are."""
+        return {path.resolve() for folder in self._open if (path := path_of(folder)) is not None}
 
     def folder_of(self, uri: str) -> str | None:
         """Return the folder that a URI lies in, or `None`."""

@@ -8,33 +8,35 @@ from __future__ import annotations
 
 import asyncio
 from contextlib import suppress
-from enum import Enum, auto
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
 from lsprotocol import types as lsp
 
+from stateward_daemon.configuration import DEFAULT, FILES, Configuration, rules_mark
 from stateward_daemon.delivering import settle_saved
 from stateward_daemon.diagnosis import problems_of
 from stateward_daemon.grounds import Grounds, grounds_of
 from stateward_daemon.lsp.attach import attach
 from stateward_daemon.lsp.buffers import own_document
 from stateward_daemon.lsp.client import Client, read_client
+from stateward_daemon.lsp.configured import Configured
 from stateward_daemon.lsp.diagnostics import diagnostic
-from stateward_daemon.lsp.dispatch import FEATURES
+from stateward_daemon.lsp.dispatch import FEATURES, Feature
 from stateward_daemon.lsp.folders import Folders
 from stateward_daemon.lsp.following import Following
+from stateward_daemon.lsp.lookout import Lookout
+from stateward_daemon.lsp.phase import Phase, admit
 from stateward_daemon.lsp.reading import Reading
 from stateward_daemon.lsp.served import Served
 from stateward_daemon.lsp.showing import Showing
 from stateward_daemon.lsp.uris import goal_path_of
 from stateward_daemon.lsp.wire import open_wire
 from stateward_daemon.performing import Performance
-from stateward_daemon.rules import rules_mark, rules_or_none
 from stateward_engine.authority.goal import goal_at
 from stateward_engine.errors import EngineError
 from stateward_engine.goals.suppression import ruled
-from stateward_protocol.errors import WireError, shortened
+from stateward_protocol.errors import WireError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -47,7 +49,6 @@ if TYPE_CHECKING:
     from stateward_daemon.steps import Steps
     from stateward_engine.authority.goal import Goal
     from stateward_engine.goals.problems import Problem
-    from stateward_engine.goals.suppression import Rules
 
 # A document of this size, in bytes or characters, takes about 30 ms to read and to answer about. Longer ones are read
 # in a thread, so that other clients do not wait.
@@ -56,14 +57,6 @@ READ_INLINE_MAX: Final = 64 * 1024
 _VIEW: Final = "view"
 # What `initialize` tells pygls about the client: nothing. What is read of it, `client.py` reads.
 _NO_CAPABILITIES: Final[dict[str, Any]] = {"processId": None, "rootUri": None, "capabilities": {}}
-
-
-class Phase(Enum):
-    """How far a connection has come."""
-
-    NEW = auto()
-    SERVING = auto()
-    SHUT_DOWN = auto()
 
 
 class LspSession:
@@ -79,6 +72,7 @@ class LspSession:
         served: The virtual documents that it shows.
         documents: Where files are read.
         watcher: Where files are watched.
+        configured: What is to be seen of documents.
         log: Where what a client does wrong without asking is noted.
     """
 
@@ -94,20 +88,23 @@ class LspSession:
         self.client = Client()
         self.phase = Phase.NEW
         self.buffers: dict[str, Buffer] = {}
-        self.folders = Folders(host.watcher, self.show)
-        self.documents, self.watcher, self.log = host.documents, host.watcher, host.log
+        self.documents, self.log = host.documents, host.log
         self.caller = caller
         self._channel = channel
         self._loop = asyncio.get_running_loop()
         self._following = Following(caller, self._view_changed, self._show_if_open)
         self._wire = open_wire(channel, host.version, host.log)
         self.showing = Showing(self, channel, self._wire)
-        self.served = Served(caller, self.show_virtual)
+        self.watcher = Lookout(host.watcher, lambda: self.folders.roots)
+        self.folders = Folders(self.watcher, self.showing.show)
+        self.configured = Configured(self.ask, self.showing.tell_once, self._show_all)
+        self.served = Served(caller, self.showing.show_virtual)
         caller.own_document = partial(own_document, self.buffers)
         for method, feature in FEATURES.items():
             is_long = feature.is_long and partial(feature.is_long, self)
+            handle = partial(self._handle_unless_off, feature) if feature.switch else partial(feature.handle, self)
             perform = self._perform if feature.steps else None
-            self._wire.serve(method, partial(feature.handle, self), feature.options, is_long, perform)
+            self._wire.serve(method, handle, feature.options, is_long, perform, title=feature.title)
 
     # -- called by the connection ------------------------------------------------------------------------------------
 
@@ -118,7 +115,7 @@ class LspSession:
             return
         identifier = message.get("id")
         try:
-            self._admit(message["method"], is_request=identifier is not None)
+            admit(self.phase, message["method"], is_request=identifier is not None)
             if message["method"] == lsp.INITIALIZE:
                 self._introduce(message.get("params") or {})
                 message = {**message, "params": _NO_CAPABILITIES}
@@ -126,6 +123,10 @@ class LspSession:
             self._wire.refuse(identifier, refusal)
         else:
             self._wire.receive(message)
+
+    def overhear(self, message: dict[str, Any]) -> bool:
+        """Take a message that need not wait for the thread which works on an earlier one; tell whether it is taken."""
+        return self.is_serving and self._wire.overhear(message)
 
     @property
     def is_serving(self) -> bool:
@@ -139,13 +140,17 @@ class LspSession:
 
     def file_changed(self, path: Path) -> None:
         """Take note that the file at `path` has other content now, or came or went."""
+        if path.name in FILES:
+            self.showing.forget(f"{path}:")
+            self._show_all(below=path.parent)
+            return
         on_disk = self.documents.digest(path)
         opened = [buffer for buffer in self.buffers.values() if buffer.path == path]
         for buffer in opened:
             if buffer.file_changed(on_disk):
-                self.show(buffer.uri)
+                self.showing.show(buffer.uri)
         if path in self.folders.goals and not opened:
-            self.show(self.folders.goals[path])
+            self.showing.show(self.folders.goals[path])
 
     def resumed(self) -> None:
         """Send what was held back while the client did not read."""
@@ -215,7 +220,7 @@ class LspSession:
         if digest is None:
             return None
         # The same text shows other diagnostics under other rules, and when its goal or the state has moved on.
-        return digest + rules_mark(self.rules(uri)) + "/".join(("", *self._grounds_of(uri)))
+        return digest + rules_mark(self.configuration(uri).rules) + "/".join(("", *self._grounds_of(uri)))
 
     def goal(self, uri: str) -> Goal | None:
         """Return the goal of a document as it is now, `None` where it is that of none."""
@@ -227,7 +232,7 @@ class LspSession:
         # Noted first: what changes meanwhile is seen as a change.
         self.follow(uri, reading)
         found = problems_of(self.caller, reading.goal, self.path(uri))
-        return list(ruled(found, self.rules(uri)))
+        return list(ruled(found, self.configuration(uri).rules))
 
     def follow(self, uri: str, reading: Reading) -> None:
         """Show a document anew when its goal or the state moves on: what was answered about it rests on them."""
@@ -240,9 +245,10 @@ class LspSession:
             return []
         return [diagnostic(problem, shown, uri, self.client) for problem in self.problems(uri, shown)]
 
-    def rules(self, uri: str) -> Rules:
-        """Return what the project of a document wants to see of it."""
-        return rules_or_none(self.path(uri), self.log)
+    def configuration(self, uri: str) -> Configuration:
+        """Return what is to be seen of a document."""
+        path = self.path(uri)
+        return DEFAULT if path is None else self.configured.of(path)
 
     def buffer_id(self, uri: str) -> str | None:
         """Return a name of the client's text that `shown` is about, or `None` when it is about the file."""
@@ -277,31 +283,24 @@ class LspSession:
             return self.buffers[uri].reading()
         return self.shown(uri)
 
-    def push(self, uri: str) -> None:
-        """Send diagnostics soon, to a client that does not ask for them."""
-        self.showing.push(uri)
-
-    def show(self, uri: str) -> None:
-        """Let the client see that something else is shown for `uri`, for a reason that it does not know of."""
-        self.showing.show(uri)
-
-    def show_virtual(self, uri: str) -> None:
-        """Let the client ask again for a virtual document, if it shows any."""
-        self.showing.show_virtual(uri)
-
     def ask(self, method: str, params: object = None) -> Future[Any]:
         """Send a request. Nobody need wait for its answer: some clients refuse what they offered."""
         return self._wire.ask(method, params)
 
-    def tell(self, message: str, kind: lsp.MessageType = lsp.MessageType.Info) -> None:
-        """Show a person a sentence."""
-        params = lsp.ShowMessageParams(kind, message)
-        self._channel.send(self._wire.body_of(lsp.WINDOW_SHOW_MESSAGE, params))
+    def count(self, number: int, total: int) -> None:
+        """Show how much of what was asked for is done; from the thread that does it.
 
-    def tell_soon(self, message: str) -> None:
-        """Show a person a sentence. From any thread."""
+        Raises:
+            WireError: `cancelled`; nobody wants the rest.
+        """
+        if self._wire.working is not None:
+            self._wire.working.count(number, total)
+
+    def send_part(self, token: lsp.ProgressToken, part: object) -> None:
+        """Send a part of an answer before the rest. From any thread."""
+        body = self._wire.body_of(lsp.PROGRESS, lsp.ProgressParams(token, part))
         with suppress(RuntimeError):
-            self._loop.call_soon_threadsafe(self.tell, message)
+            self._loop.call_soon_threadsafe(self._channel.send, body)
 
     def shut_down(self) -> None:
         """Serve nothing more but `exit`."""
@@ -318,20 +317,12 @@ class LspSession:
         if self.is_serving:
             self.ask(lsp.WORKSPACE_APPLY_EDIT, params)
 
-    def _admit(self, method: str, *, is_request: bool) -> None:
-        """Check that the connection has come as far as the method needs.
-
-        Raises:
-            WireError: `not_attached` before `initialize`, `invalid_message` for a second one and after `shutdown`.
-        """
-        if method == lsp.EXIT:
-            return
-        if self.phase is Phase.SHUT_DOWN:
-            raise WireError("invalid_message", "after shutdown nothing is served but exit; open a new connection")
-        if method == lsp.INITIALIZE and (self.phase is not Phase.NEW or not is_request):
-            raise WireError("invalid_message", "initialize is the first request of a connection, and sent once")
-        if method != lsp.INITIALIZE and self.phase is Phase.NEW:
-            raise WireError("not_attached", "send initialize first", got=shortened(method))
+    def _show_all(self, below: Path | None = None) -> None:
+        """Show anew what the client works with, or what of it lies below a directory."""
+        for uri in dict.fromkeys([*self.buffers, *self.folders.goals.values()]):
+            path = self.path(uri)
+            if path is not None and (below is None or path.is_relative_to(below)):
+                self.showing.show(uri)
 
     def _introduce(self, params: dict[str, Any]) -> None:
         client = read_client(params)
@@ -341,11 +332,17 @@ class LspSession:
         self._wire.encoding = client.encoding
         self._wire.offers_diagnostics = client.pulls_diagnostics
         self._wire.offers_preparation = client.prepares_renames
+        self._wire.shows_progress = client.shows_progress
+        self.configured.begin(client.settings)
         # In the background, so that nothing of it is sent before the answer to `initialize`.
         self.folders.change(added=client.folders)
 
-    def _perform(self, steps: Steps, done: Callable[[Any], None], failed: Callable[[Exception], None]) -> None:
-        Performance(self.caller.host, steps, done, failed).begin()
+    def _handle_unless_off(self, feature: Feature, params: Any) -> Any:  # noqa: ANN401 - of several methods
+        is_on = getattr(self.configuration(params.text_document.uri), str(feature.switch))
+        return feature.handle(self, params) if is_on else None
+
+    def _perform(self, steps: Steps, done: Callable[[Any], None], failed: Callable[[Exception], None]) -> Performance:
+        return Performance(self.caller.host, steps, done, failed)
 
     def _view_changed(self) -> None:
         self.showing.outbox.put(_VIEW, self._look)
@@ -357,7 +354,7 @@ class LspSession:
     def _show_if_open(self, uri: str) -> bool:
         if not self.looks_after(uri):
             return False
-        self.show(uri)
+        self.showing.show(uri)
         return True
 
     def _grounds_of(self, uri: str) -> Grounds:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from contextlib import suppress
 from functools import partial
 from hashlib import sha256
 from typing import TYPE_CHECKING, NamedTuple
@@ -38,6 +39,9 @@ class Showing:
         self._session = session
         self._channel = channel
         self._wire = wire
+        self._loop = asyncio.get_running_loop()
+        # The sentences that are not told twice.
+        self._told: set[str] = set()
         # By URI the digest of what was pushed: the client shows that until it is taken back, and is not sent it again.
         self._shown: dict[str, bytes] = {}
 
@@ -63,6 +67,30 @@ class Showing:
         if self._session.client.shows_virtual:
             params = lsp.TextDocumentContentRefreshParams(uri)
             self.outbox.put(uri, partial(self._refresh, lsp.WORKSPACE_TEXT_DOCUMENT_CONTENT_REFRESH, params))
+
+    def tell(self, message: str, kind: lsp.MessageType = lsp.MessageType.Info) -> None:
+        """Show a person a sentence."""
+        self._channel.send(self._wire.body_of(lsp.WINDOW_SHOW_MESSAGE, lsp.ShowMessageParams(kind, message)))
+
+    def tell_soon(self, message: str, kind: lsp.MessageType = lsp.MessageType.Info) -> None:
+        """Show a person a sentence. From any thread."""
+        # At the end of a daemon there is no loop, and nobody to be told.
+        with suppress(RuntimeError):
+            self._loop.call_soon_threadsafe(self._tell_if_serving, message, kind)
+
+    def tell_once(self, sentence: str) -> None:
+        """Warn a person, unless they have been told the same before. From any thread."""
+        if sentence not in self._told:
+            self._told.add(sentence)
+            self.tell_soon(sentence, lsp.MessageType.Warning)
+
+    def forget(self, beginning: str) -> None:
+        """Let a sentence of this beginning be told again: what it complains of has changed."""
+        self._told = {told for told in list(self._told) if not told.startswith(beginning)}
+
+    def _tell_if_serving(self, message: str, kind: lsp.MessageType) -> None:
+        if self._session.is_serving:
+            self.tell(message, kind)
 
     def _refresh(self, method: str, params: object = None) -> None:
         self._wire.ask(method, params)

@@ -62,9 +62,11 @@ def restart(session: LspSession, _given: dict[str, Any]) -> Steps:
     uris = {*session.buffers, *session.folders.goals.values()}
     for uri in uris:
         session.showing.begin_anew(uri)
-        session.show(uri)
+        session.showing.show(uri)
     session.served.show_all()
-    session.tell("everything was read anew; the daemon runs on for others: stateward daemon restart starts another")
+    session.showing.tell(
+        "everything was read anew; the daemon runs on for others: stateward daemon restart starts another"
+    )
     return {"documents": len(uris)}
 
 
@@ -77,7 +79,7 @@ def _show(session: LspSession, uri: str) -> Steps:
         params = lsp.ShowDocumentParams(document.uri, take_focus=True)
         session.ask(lsp.WINDOW_SHOW_DOCUMENT, params).add_done_callback(partial(_opened, session, document))
     else:
-        session.tell(_message(document))
+        session.showing.tell(_message(document))
     return document
 
 
@@ -85,7 +87,7 @@ def _opened(session: LspSession, document: StateDocumentResult, future: Future[A
     if future.cancelled():
         return
     if future.exception() is not None or not (future.result() or {}).get("success"):
-        session.tell(_message(document))
+        session.showing.tell(_message(document))
 
 
 def _message(document: StateDocumentResult) -> str:

@@ -11,6 +11,7 @@ from __future__ import annotations
 import logging
 import re
 import uuid
+from enum import Enum
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
@@ -23,6 +24,7 @@ from pygls.protocol import LanguageServerProtocol, default_converter
 
 from stateward_daemon import convert
 from stateward_daemon.dispatch import unknown_method
+from stateward_daemon.lsp.progress import Progress, cancelled
 from stateward_daemon.positions import Encoding
 from stateward_protocol.envelope import encode_call, encode_error, encode_result, request_id
 from stateward_protocol.errors import WireError
@@ -35,6 +37,7 @@ if TYPE_CHECKING:
     from cattrs import Converter
 
     from stateward_daemon.channel import Channel
+    from stateward_daemon.performing import Performance
     from stateward_daemon.steps import Steps
     from stateward_protocol.envelope import RequestId
 
@@ -42,8 +45,8 @@ if TYPE_CHECKING:
 # it stays, so the oldest is given up.
 UNANSWERED_MAX: Final = 32
 
-# Takes the steps of a handler, then calls back with its answer or with its error.
-Perform: TypeAlias = "Callable[[Steps, Callable[[Any], None], Callable[[Exception], None]], None]"
+# Makes ready to take the steps of a handler, and to call back with its answer or with its error.
+Perform: TypeAlias = "Callable[[Steps, Callable[[Any], None], Callable[[Exception], None]], Performance]"
 
 # Building one takes 5 ms and 100 KiB, and all sessions need the same.
 CONVERTER: Final = default_converter()  # type: ignore[no-untyped-call] # pygls does not annotate it
@@ -52,6 +55,23 @@ _AFTER_UNDERSCORE: Final = re.compile(r"_([a-z])")
 
 # At INFO pygls logs every message with its body.
 logging.getLogger("pygls").setLevel(logging.WARNING)
+
+
+def _tolerant(kind: type[Enum]) -> Callable[[Any, Any], Any]:
+    """Return what reads a value of an enumeration, and leaves one of a later version of LSP as it came."""
+
+    def structure(value: Any, _kind: object) -> Any:  # noqa: ANN401 - any JSON value
+        try:
+            return kind(value)
+        except ValueError:
+            return value
+
+    return structure
+
+
+for _kind in vars(lsp).values():
+    if isinstance(_kind, type) and issubclass(_kind, Enum):
+        CONVERTER.register_structure_hook(_kind, _tolerant(_kind))
 
 
 class Wire(LanguageServerProtocol):
@@ -66,6 +86,8 @@ class Wire(LanguageServerProtocol):
         encoding: What `initialize` announces as the encoding of positions.
         offers_diagnostics: Whether it announces that diagnostics can be asked for.
         offers_preparation: Whether it announces that a rename can be prepared.
+        shows_progress: Whether the client can be asked to show progress.
+        working: The progress of the request that a thread works on, of which there is one at most.
     """
 
     channel: Channel
@@ -73,13 +95,17 @@ class Wire(LanguageServerProtocol):
     encoding: Encoding = Encoding.UTF_16
     offers_diagnostics: bool = True
     offers_preparation: bool = False
+    shows_progress: bool = False
+    working: Progress | None = None
 
     def __init__(self, server: LanguageServer, converter: Converter) -> None:
         super().__init__(server, converter)
         self._is_long: dict[str, Callable[[Any], bool]] = {}
+        self._worked_on: RequestId | None = None
         self._perform: dict[str, Perform] = {}
-        # Requests whose handlers take steps.
-        self._performing: set[RequestId | None] = set()
+        # Requests whose handlers take steps, with their progress.
+        self._performing: dict[RequestId, tuple[Progress, Performance]] = {}
+        self._titles: dict[str, str] = {}
 
     # -- messages in -------------------------------------------------------------------------------------------------
 
@@ -90,14 +116,18 @@ class Wire(LanguageServerProtocol):
         options: object = None,
         is_long: Callable[[Any], bool] | None = None,
         perform: Perform | None = None,
+        *,
+        title: str = "",
     ) -> None:
         """Let `handler` serve a method: it takes the typed params, or `None` for a method without.
 
         Where `is_long` says so of the params of a request, the handler runs in a thread, with its connection held.
         A handler that returns steps has them taken by `perform`, which then calls the first of its callables with the
-        answer, or the second with the error; the next message need not wait for that.
+        answer, or the second with the error; the next message need not wait for that. What takes long is shown to the
+        person under a title, and can be cancelled.
         """
         self.fm.feature(method, options)(handler)
+        self._titles[method] = title
         if is_long is not None:
             self._is_long[method] = is_long
         if perform is not None:
@@ -116,31 +146,79 @@ class Wire(LanguageServerProtocol):
             self.refuse(identifier, error)
             return
         if identifier is not None and method in self._is_long and self._is_long[method](params):
-            answer = partial(self._answer, identifier, handler, params)
-            self.channel.work(answer, self.channel.send, partial(self.refuse, identifier))
+            self._work(identifier, partial(self._answer, identifier, handler, params), self._progress(method, params))
             return
         if method in self._perform:
-            self._take_steps(identifier, partial(self._perform[method], handler(params)))
+            perform = partial(self._perform[method], handler(params))
+            self._take_steps(identifier, perform, self._progress(method, params))
             return
         # pygls files each running handler under an id, notifications too.
         key = str(uuid.uuid4()) if identifier is None else identifier
         self._execute_handler(key, handler, partial(self._finish, key=key, identifier=identifier), args=(params,))
 
-    def _take_steps(self, identifier: RequestId | None, perform: Callable[..., None]) -> None:
-        if identifier is not None:
-            self._performing.add(identifier)
+    def overhear(self, message: Mapping[str, Any]) -> bool:
+        """Take a message that need not wait for the thread which works on an earlier one; tell whether it is taken.
+
+        That is an answer of the client, and what cancels the work.
+        """
+        if "method" not in message:
+            self.settle(message)
+            return True
+        params = message.get("params")
+        named = params if isinstance(params, dict) else {}
+        if message["method"] == lsp.CANCEL_REQUEST:
+            is_meant = named.get("id") == self._worked_on
+        else:
+            is_meant = self.working is not None and self.working.is_named(named.get("token"))
+        if is_meant:
+            self._drop_work()
+        return is_meant
+
+    def _work(self, identifier: RequestId, job: Callable[[], bytes], progress: Progress) -> None:
+        """Have a thread work on a request. One that is cancelled is answered at once, and what comes of it dropped."""
+        self.working, self._worked_on = progress, identifier
+
+        def ended(tell: Callable[[Any], None], outcome: Any) -> None:  # noqa: ANN401 - an answer or an error
+            self.working = self._worked_on = None
+            if not progress.is_cancelled:
+                progress.end()
+                tell(outcome)
+
+        self.channel.work(job, partial(ended, self.channel.send), partial(ended, partial(self.refuse, identifier)))
+
+    def _drop_work(self) -> None:
+        if self.working is not None and not self.working.is_cancelled:
+            self.working.is_cancelled = True
+            self.working.end()
+            self.refuse(self._worked_on, cancelled())
+
+    def _progress(self, method: str, params: Any) -> Progress:  # noqa: ANN401 - the params of any method
+        token = getattr(params, "work_done_token", None)
+        ask = self.ask if self.shows_progress else None
+        return Progress(self._titles[method], token, self.channel.send, ask)
+
+    def _take_steps(
+        self, identifier: RequestId | None, perform: Callable[..., Performance], progress: Progress
+    ) -> None:
+        def ended() -> None:
+            progress.end()
+            if identifier is not None:
+                self._performing.pop(identifier, None)
 
         def done(result: Any) -> None:  # noqa: ANN401 - the answer of any handler
-            self._performing.discard(identifier)
+            ended()
             if identifier is not None:
                 self.channel.send(encode_result(identifier, result))
 
         def failed(error: Exception) -> None:
-            self._performing.discard(identifier)
+            ended()
             self.refuse(identifier, error)
 
+        performance = perform(done, failed)
+        if identifier is not None:
+            self._performing[identifier] = progress, performance
         try:
-            perform(done, failed)
+            performance.begin()
         except WireError as error:
             failed(error)
 
@@ -183,6 +261,7 @@ class Wire(LanguageServerProtocol):
         # lines differently, and each notification handled by a generator leaves a future behind.
         self.fm.add_builtin_feature(lsp.INITIALIZE, self.lsp_initialize)
         self.fm.add_builtin_feature(lsp.CANCEL_REQUEST, self._cancel)
+        self.fm.add_builtin_feature(lsp.WINDOW_WORK_DONE_PROGRESS_CANCEL, self._cancel_progress)
 
     def _cancel(self, params: lsp.CancelParams) -> None:
         # Nothing has checked it: params are read without the checks of their values.
@@ -192,6 +271,20 @@ class Wire(LanguageServerProtocol):
             future = self._request_futures.get(identifier)
             if future is not None:
                 future.cancel()
+            self._take_back(identifier)
+
+    def _cancel_progress(self, params: lsp.WorkDoneProgressCancelParams) -> None:
+        for identifier, (progress, _) in list(self._performing.items()):
+            if progress.is_named(params.token):
+                self._take_back(identifier)
+
+    def _take_back(self, identifier: RequestId) -> None:
+        """Cancel what takes steps, if none of them has happened."""
+        progress, performance = self._performing.get(identifier, (None, None))
+        if progress is not None and performance is not None and performance.cancel():
+            progress.end()
+            del self._performing[identifier]
+            self.refuse(identifier, cancelled())
 
     def lsp_initialize(self, params: lsp.InitializeParams) -> Generator[Any, Any, lsp.InitializeResult]:
         """Announce what is served."""
@@ -231,7 +324,7 @@ class Wire(LanguageServerProtocol):
     def _finish(self, future: Future[Any], *, key: RequestId, identifier: RequestId | None) -> None:
         self._request_futures.pop(key, None)
         if future.cancelled():
-            self.refuse(identifier, WireError("cancelled", "the request was cancelled before it was done"))
+            self.refuse(identifier, cancelled())
             return
         try:
             result = self._converter.unstructure(future.result())

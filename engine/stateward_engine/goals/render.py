@@ -191,12 +191,17 @@ def _row(record: Record) -> tuple[str, str]:
 # -- placement -------------------------------------------------------------------------------------------------------
 
 
+def newline_of(source: str) -> str:
+    """Return what ends the lines that are rendered onto a document."""
+    return "\r\n" if "\r\n" in source else "\n"
+
+
 def replacements(owned: Owned, sections: Mapping[Role, Section]) -> list[str]:
     """Return what stands in the place of each region once the sections are rendered.
 
     Source: goal-documents 4.2 and 4.3.
     """
-    newline = "\r\n" if "\r\n" in owned.lines.text else "\n"
+    newline = newline_of(owned.lines.text)
     return [
         "".join(line + newline for role in place for line in sections[role].lines) for place in _places(owned, sections)
     ]

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
+from operator import add
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from stateward_engine.goals.fields import FIELDS, TODO_ID, read_field
@@ -32,7 +33,7 @@ from stateward_engine.goals.tokens import Finding, examine
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from stateward_engine.goals.lines import Line, Span
+    from stateward_engine.goals.lines import Line, Lines, Span
 
 # As metadata begins, and not as a marker or what other programs write: `loopx:` alone says little.
 METADATA_START: Final = re.compile(r"\s*(?:loopx:\s*(?:todo(?!\S)|(?=[a-z_]+=))|(?P<key>[a-z_][a-z0-9_]*)=)")
@@ -79,7 +80,7 @@ def row_problems(text: str, at: int, newline: str) -> Iterator[Problem]:
     """
     lines = split_lines(text)
     placed = placed_tokens(text, at)
-    yield from _task_problems(lines[0], at)
+    yield from _task_problems(lines, at)
     for line in lines:
         if is_metadata(line.text):
             yield from _stray_words(line.text, at + line.start)
@@ -141,7 +142,8 @@ def as_metadata(body: str) -> str | None:
 # -- the task line ---------------------------------------------------------------------------------------------------
 
 
-def _task_problems(line: Line, at: int) -> Iterator[Problem]:
+def _task_problems(lines: Lines, at: int) -> Iterator[Problem]:
+    line = lines[0]
     span = shifted(line.span, at)
     task = read_line(line.text)
     if isinstance(task, TaskLine) and not task.text:
@@ -151,7 +153,18 @@ def _task_problems(line: Line, at: int) -> Iterator[Problem]:
             "this row is indented, and read as a row of its own; "
             "the section cannot be rendered until it stands at the start of its line"
         )
-        yield problem("nested_todo", message, span)
+        yield problem("nested_todo", message, span, fix=_margin_fix(lines, at))
+
+
+def _margin_fix(lines: Lines, at: int) -> Fix | None:
+    """Return the repair of an indented row: it moves to the margin with its lines, those below it stay indented."""
+    indent = indent_of(lines.texts[0])
+    if not all(text.startswith(indent) for text in lines.texts if text.strip()):
+        return None
+    rest = [text[len(indent) :] for text in lines.texts]
+    below = [text if not text.strip() or text.startswith(INDENT) else f"  {text}" for text in rest[1:]]
+    instead = "".join(map(add, [rest[0], *below], lines.terminators))
+    return Fix("move the row to the start of its line", (Edit((at, at + len(lines.text)), instead),))
 
 
 def _status_problem(line: Line, at: int, placed: Sequence[Placed]) -> Iterator[Problem]:

@@ -10,10 +10,9 @@ from stateward_daemon.lsp import commands
 from stateward_daemon.lsp.diagnostics import diagnostic
 from stateward_daemon.lsp.edits import workspace_edit
 from stateward_daemon.lsp.places import place_at
+from stateward_daemon.lsp.wide_edits import FIX_ALL, wide_actions
 from stateward_engine.authority.operations import latest_operations
 from stateward_engine.authority.shown_problems import typed_rows
-from stateward_engine.goals.mending import mend
-from stateward_engine.goals.problems import Edit
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -23,8 +22,8 @@ if TYPE_CHECKING:
     from stateward_engine.goals.lines import Span
     from stateward_engine.goals.problems import Problem
 
-FIX_ALL: Final = "source.fixAll.stateward"
 ON_TODO: Final = "stateward.todo"
+DISPLAY: Final = "this section is a display of the goal; change its todos by commands, or through an agent"
 ON_STATE: Final = "stateward.state"
 KINDS: Final = (lsp.CodeActionKind.QuickFix, FIX_ALL, ON_TODO, ON_STATE)
 
@@ -38,16 +37,17 @@ def handle(session: LspSession, params: lsp.CodeActionParams) -> Actions:
     if reading is None:
         return []
     span = reading.offset(params.range.start), reading.offset(params.range.end)
-    problems = session.problems(uri, reading)
+    problems, goal = session.problems(uri, reading), session.goal(uri)
+    near = [found for found in problems if _touch(found.span, span)]
+    asked = bool(context.only) or context.trigger_kind != lsp.CodeActionTriggerKind.Automatic
     actions = [
-        *_fixes(session, uri, reading, problems, span),
+        *_fixes(session, uri, reading, near),
+        *(_commands_against(session, uri, reading, near) if goal else ()),
         *_todo_actions(session, uri, reading, span),
         *_state_actions(reading, span),
+        *(_not_here(session, reading, near) if asked else ()),
+        *wide_actions(session, uri, reading, problems, near, asked=asked),
     ]
-    # Editors ask at each move of the cursor, and mending reads the whole document.
-    asked = context.only or context.trigger_kind != lsp.CodeActionTriggerKind.Automatic
-    if asked and _is_wanted(FIX_ALL, context):
-        actions += _fix_all(session, uri, reading, problems)
     found = [action for action in actions if _is_wanted(action.kind or "", context)]
     return found if session.client.takes_actions else [action.command for action in found if action.command]
 
@@ -57,11 +57,9 @@ def _is_wanted(kind: str, context: lsp.CodeActionContext) -> bool:
     return not context.only or any(wanted in ("", kind) or kind.startswith(f"{wanted}.") for wanted in context.only)
 
 
-def _fixes(
-    session: LspSession, uri: str, reading: Reading, problems: list[Problem], span: Span
-) -> Iterator[lsp.CodeAction]:
-    for problem in problems:
-        if problem.fix is not None and _touch(problem.span, span):
+def _fixes(session: LspSession, uri: str, reading: Reading, near: list[Problem]) -> Iterator[lsp.CodeAction]:
+    for problem in near:
+        if problem.fix is not None:
             yield lsp.CodeAction(
                 _sentence(problem.fix.title),
                 lsp.CodeActionKind.QuickFix,
@@ -72,15 +70,27 @@ def _fixes(
             )
 
 
-def _fix_all(session: LspSession, uri: str, reading: Reading, problems: list[Problem]) -> Iterator[lsp.CodeAction]:
-    # On a promoted goal no fix of a section is left among the problems.
-    if not any(problem.fix and problem.fix.safe for problem in problems):
-        return
-    document = reading.goal
-    start, end, text = document.layout.difference(mend(document.text, session.rules(uri)).text)
-    if (start, end, text) != (start, start, ""):
-        edit = workspace_edit(uri, reading, [Edit((start, end), text)], session.client)
-        yield lsp.CodeAction("Make all safe fixes", FIX_ALL, edit=edit)
+def _commands_against(session: LspSession, uri: str, reading: Reading, near: list[Problem]) -> Iterator[lsp.CodeAction]:
+    """Yield what mends problems of a goal that no edit of its text could mend."""
+    for found in near:
+        rows = reading.goal.todos_in(found.span)
+        command = commands.command_against(found, uri, rows, session.client.agent)
+        if command is not None:
+            yield lsp.CodeAction(
+                command.title,
+                lsp.CodeActionKind.QuickFix,
+                diagnostics=[diagnostic(found, reading, uri, session.client)],
+                command=command,
+            )
+
+
+def _not_here(session: LspSession, reading: Reading, near: list[Problem]) -> Iterator[lsp.CodeAction]:
+    """Yield the fixes that would edit a section of a promoted goal, with the reason why they cannot be taken."""
+    kept = {(found.code, found.span) for found in near if found.fix is None}
+    for found in reading.goal.problems if kept and session.client.takes_disabled else ():
+        if found.fix is not None and (found.code, found.span) in kept:
+            title, reason = _sentence(found.fix.title), lsp.CodeActionDisabled(DISPLAY)
+            yield lsp.CodeAction(title, lsp.CodeActionKind.QuickFix, disabled=reason)
 
 
 def _todo_actions(session: LspSession, uri: str, reading: Reading, span: Span) -> Iterator[lsp.CodeAction]:

@@ -22,4 +22,4 @@ def handle(session: LspSession, params: lsp.DidChangeTextDocumentParams) -> None
             session.log.warning("edits of a goal document that is not open were ignored")
         return
     buffer.edit(params.content_changes, params.text_document.version)
-    session.push(uri)
+    session.showing.push(uri)

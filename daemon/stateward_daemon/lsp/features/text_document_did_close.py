@@ -13,4 +13,4 @@ if TYPE_CHECKING:
 def handle(session: LspSession, params: lsp.DidCloseTextDocumentParams) -> None:
     """Forget the buffer. A document of a folder is shown as its file is; another one is not shown any more."""
     if session.release(params.text_document.uri):
-        session.push(params.text_document.uri)
+        session.showing.push(params.text_document.uri)

@@ -22,7 +22,7 @@ def handle(session: LspSession, params: lsp.DidOpenTextDocumentParams) -> None:
     document = params.text_document
     if is_virtual(document.uri):
         # The text that it shows may have come from an earlier daemon.
-        session.show_virtual(document.uri)
+        session.showing.show_virtual(document.uri)
         return
     is_new = document.uri not in session.buffers
     path = (_registered(session, document.uri) if is_new else None) or session.path(document.uri)
@@ -35,7 +35,7 @@ def handle(session: LspSession, params: lsp.DidOpenTextDocumentParams) -> None:
     encoding, ask = session.client.encoding, session.ask_for_edit
     session.hold(Buffer(document.uri, path, encoding, document.version, document.text, on_disk=on_disk, ask=ask))
     session.folders.respell(path, document.uri)
-    session.push(document.uri)
+    session.showing.push(document.uri)
 
 
 def _registered(session: LspSession, uri: str) -> Path | None:

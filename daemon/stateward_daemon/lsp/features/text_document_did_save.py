@@ -16,5 +16,5 @@ def handle(session: LspSession, params: lsp.DidSaveTextDocumentParams) -> None:
     if buffer is None:
         return
     if buffer.saved(session.documents.digest(buffer.path)):
-        session.show(buffer.uri)
+        session.showing.show(buffer.uri)
     session.settle(buffer.path)

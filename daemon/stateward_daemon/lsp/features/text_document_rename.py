@@ -25,7 +25,7 @@ def handle(session: LspSession, params: lsp.RenameParams) -> lsp.WorkspaceEdit |
         return None
     admit_name(renaming, name)
     for known in renaming.left:
-        session.tell_soon(f"{known.path} keeps {renaming.subject.name} in sections that show a promoted goal")
+        session.showing.tell_soon(f"{known.path} keeps {renaming.subject.name} in sections that show a promoted goal")
     changes = [
         (known.uri, known.reading, [Edit(mention.span, name) for mention in mentions])
         for known, mentions in renaming.found

@@ -13,12 +13,22 @@ Report: TypeAlias = lsp.WorkspaceFullDocumentDiagnosticReport | lsp.WorkspaceUnc
 
 
 def handle(session: LspSession, params: lsp.WorkspaceDiagnosticParams) -> lsp.WorkspaceDiagnosticReport:
-    """Answer for every document that is open or in a folder; what is still being looked for follows by refresh."""
+    """Answer for every document that is open or in a folder; what is still being looked for follows by refresh.
+
+    A client that takes the answer in parts gets each report as soon as it is made.
+    """
     known = {previous.uri: previous.value for previous in params.previous_result_ids}
     # Those that the client knows and nobody has any more are answered too, so that it takes them off its list.
-    uris = dict.fromkeys([*session.buffers, *session.folders.goals.values(), *known])
-    reports = (_report(session, uri, known.get(uri)) for uri in uris)
-    return lsp.WorkspaceDiagnosticReport([report for report in reports if report is not None])
+    uris = list(dict.fromkeys([*session.buffers, *session.folders.goals.values(), *known]))
+    reports = []
+    for number, uri in enumerate(uris):
+        session.count(number, len(uris))
+        report = _report(session, uri, known.get(uri))
+        if report is not None and params.partial_result_token is not None:
+            session.send_part(params.partial_result_token, lsp.WorkspaceDiagnosticReportPartialResult([report]))
+        elif report is not None:
+            reports.append(report)
+    return lsp.WorkspaceDiagnosticReport(reports)
 
 
 def _report(session: LspSession, uri: str, known_id: str | None) -> Report | None:

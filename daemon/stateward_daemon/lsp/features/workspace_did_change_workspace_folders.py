@@ -15,3 +15,5 @@ def handle(session: LspSession, params: lsp.DidChangeWorkspaceFoldersParams) -> 
     session.folders.change(
         added=[folder.uri for folder in params.event.added], removed=[folder.uri for folder in params.event.removed]
     )
+    if session.client.answers_configuration:
+        session.configured.ask(session.folders.open)

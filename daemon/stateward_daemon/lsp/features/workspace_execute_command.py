@@ -57,7 +57,7 @@ def handle(session: LspSession, params: lsp.ExecuteCommandParams) -> Steps:
         return (yield from _run(session, params))
     except Exception as error:  # noqa: BLE001 - the person is told, whatever broke
         refusal = convert.refusal(error, session.log)
-        session.tell(refusal.message, lsp.MessageType.Warning)
+        session.showing.tell(refusal.message, lsp.MessageType.Warning)
         raise refusal from None
 
 
@@ -119,9 +119,11 @@ def _show_receipt(session: LspSession, goal: Goal, given: dict[str, Any]) -> Ste
         )
     answer = yield from _call(session, goal, "todo_receipt", given)
     for receipt in answer.receipts:
-        session.tell(f"{receipt.operation_id} was accepted at {receipt.at}, as revision {receipt.provider_revision}")
+        session.showing.tell(
+            f"{receipt.operation_id} was accepted at {receipt.at}, as revision {receipt.provider_revision}"
+        )
     if not answer.receipts:
-        session.tell(f"{answer.operation_id} was never accepted")
+        session.showing.tell(f"{answer.operation_id} was never accepted")
     return answer
 
 
@@ -200,7 +202,7 @@ def _call(session: LspSession, goal: Goal, name: str, given: Mapping[str, Any]) 
 def _tell_pending(session: LspSession, report: Mapping[str, Any]) -> None:
     if report.get("status") == "pending":
         reason = report.get("recommended_action") or report.get("reason_code")
-        session.tell(f"the document does not show it yet: {reason}")
+        session.showing.tell(f"the document does not show it yet: {reason}")
 
 
 # -- typed rows ------------------------------------------------------------------------------------------------------
@@ -246,9 +248,9 @@ def _take_out(session: LspSession, goal: Goal, typed: _Typed) -> None:
         if applied:
             settle_edited(session.caller.host, typed.path, goal.goal_id)
         else:
-            session.tell("the row is a todo now; delete the line that you typed, and save")
+            session.showing.tell("the row is a todo now; delete the line that you typed, and save")
 
     if session.client.applies_edits:
         session.ask(lsp.WORKSPACE_APPLY_EDIT, typed.params).add_done_callback(answered)
     else:
-        session.tell("the row is a todo now; delete the line that you typed, and save")
+        session.showing.tell("the row is a todo now; delete the line that you typed, and save")
