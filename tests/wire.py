@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import signal
@@ -14,7 +15,7 @@ import sys
 from typing import TYPE_CHECKING, Any, Self
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
     from pathlib import Path
 
 # Long enough for a machine under load; a test that reaches it has failed.
@@ -217,6 +218,17 @@ class Daemon:
             wire.close()
             raise
         return wire
+
+    @contextlib.contextmanager
+    def bridge(self) -> Iterator[Wire]:
+        """Run `stateward lsp` as an editor does; it ends when its input does."""
+        ours, theirs = socket.socketpair()
+        end, command = theirs.fileno(), self.command("lsp")
+        with subprocess.Popen(command, stdin=end, stdout=end, env=self.environment, cwd=self.cwd) as bridge:
+            theirs.close()
+            with Wire(ours) as wire:
+                yield wire
+            bridge.wait(PATIENCE_S)
 
     def run(self, *arguments: str, **how: Any) -> subprocess.CompletedProcess[str]:
         """Run a verb of the command line with this daemon's environment."""

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+import asyncio
+from concurrent.futures import Future, ThreadPoolExecutor
+from functools import partial
+from typing import TYPE_CHECKING, Any, Final
 
 import pytest
 
 from editor import BAD, DUPLICATES, GOOD, PULLS, Editor, codes, delete, save
+from stateward_daemon.lsp.session import READ_INLINE_MAX
 from stateward_engine.goals.codes import page_of
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator
+    from collections.abc import AsyncIterator, Callable
     from pathlib import Path
 
 
@@ -158,6 +162,103 @@ class TestPush:
         editor.close(goal.as_uri())
 
         assert codes(await editor.next_push(goal.as_uri())) == []
+
+
+class Held(ThreadPoolExecutor):
+    """Holds up the readings of long documents, which are done in threads, until somebody lets them end.
+
+    Attributes:
+        readings: What ends each of those that are held up.
+        begun: Set when there is one.
+        begun_again: Set when there is another.
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.readings: list[Callable[[], None]] = []
+        self.begun = asyncio.Event()
+        self.begun_again = asyncio.Event()
+        self.holds = True
+
+    def submit(self, job: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
+        """Do a job; the reading of a document is done at once and ends later."""
+        is_reading = getattr(job, "__name__", "") == "_made"
+        if is_reading:
+            (self.begun_again if self.begun.is_set() else self.begun).set()
+        if not (is_reading and self.holds):
+            return super().submit(job, *args, **kwargs)
+        made: Future[Any] = Future()
+        self.readings.append(partial(made.set_result, job(*args, **kwargs)))
+        return made
+
+    def release(self) -> None:
+        """End the readings, the last one first, and hold up none any more."""
+        self.holds = False
+        while self.readings:
+            self.readings.pop()()
+
+
+class TestLongDocuments:
+    """A long document is read in a thread, and meanwhile there may be another one; what comes late is not shown."""
+
+    LONG: Final = "\n" + "Prose.\n" * READ_INLINE_MAX
+    TWICE: Final = ["duplicate_todo_ids"] * 2
+
+    @pytest.fixture
+    async def held(self) -> AsyncIterator[Held]:
+        held = Held()
+        asyncio.get_running_loop().set_default_executor(held)
+        yield held
+        held.release()
+
+    async def test_one_that_is_opened_again_with_the_same_version(self, editor: Editor, goal: Path, held: Held) -> None:
+        uri = goal.as_uri()
+        editor.initialize()
+        editor.open(uri, BAD + self.LONG)
+        await held.begun.wait()
+        editor.close(uri)
+        editor.open(uri, DUPLICATES + self.LONG)
+        held.release()
+
+        assert codes(await editor.next_push(uri)) == self.TWICE
+
+    async def test_one_that_is_edited_while_it_is_read(self, editor: Editor, goal: Path, held: Held) -> None:
+        uri = goal.as_uri()
+        editor.initialize()
+        editor.open(uri, BAD + self.LONG)
+        await held.begun.wait()
+        editor.change(uri, 2, {"text": DUPLICATES + self.LONG})
+        held.release()
+        pushed = await editor.next_push(uri)
+
+        assert (pushed["version"], codes(pushed)) == (2, self.TWICE)
+
+    async def test_one_that_is_to_be_shown_anew_while_it_is_read(self, editor: Editor, goal: Path, held: Held) -> None:
+        """For a reason beside its text: its goal has moved on."""
+        uri = goal.as_uri()
+        editor.initialize()
+        editor.open(uri, BAD + self.LONG)
+        await held.begun.wait()
+        editor.session.showing.push(uri)
+        assert len(held.readings) == 1
+        held.release()
+        await editor.next_push(uri)
+
+        await held.begun_again.wait()
+
+    async def test_a_file_that_is_saved_while_it_is_read(self, editor: Editor, goal: Path, held: Held) -> None:
+        """What was read first is sent first: or else it would stay."""
+        uri = goal.as_uri()
+        save(goal, BAD + self.LONG)
+        editor.initialize({}, goal.parent.as_uri())
+        await held.begun.wait()
+        save(goal, DUPLICATES + self.LONG)
+        editor.session.showing.push(uri)
+        held.release()
+        await editor.until(lambda: self.TWICE in map(codes, editor.pushed(uri)))
+
+        found = list(map(codes, editor.pushed(uri)))
+        assert found == sorted(found, key=self.TWICE.__eq__)
 
 
 class TestOutsideChanges:

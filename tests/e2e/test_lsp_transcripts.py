@@ -6,11 +6,8 @@
 
 from __future__ import annotations
 
-import contextlib
 import inspect
 import re
-import socket
-import subprocess
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -21,11 +18,8 @@ from transcribing import GOLDEN, golden_of
 
 from stateward_daemon.lsp import features
 from stateward_daemon.lsp.dispatch import FEATURES
-from wire import PATIENCE_S, Wire
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from stateward_daemon.lsp.dispatch import Feature
     from wire import Daemon
 
@@ -72,20 +66,6 @@ def provider_of(method: str) -> str:
     return PROVIDERS.get(method) or (f"{named[1]}Provider" if named else "")
 
 
-@contextlib.contextmanager
-def through_bridge(daemon: Daemon) -> Iterator[Wire]:
-    """Run `stateward lsp` as an editor does; it ends when its input does."""
-    ours, theirs = socket.socketpair()
-    command = daemon.command("lsp")
-    with subprocess.Popen(
-        command, stdin=theirs.fileno(), stdout=theirs.fileno(), env=daemon.environment, cwd=daemon.cwd
-    ) as bridge:
-        theirs.close()
-        with Wire(ours) as wire:
-            yield wire
-        bridge.wait(PATIENCE_S)
-
-
 @pytest.mark.parametrize("name", SCRIPTS)
 def test_golden_transcript_of_a_method_of_editors(daemon: Daemon, name: str) -> None:
     with daemon.connect() as wire:
@@ -98,7 +78,7 @@ def test_golden_transcript_of_a_method_of_editors(daemon: Daemon, name: str) -> 
 
 @pytest.mark.parametrize("name", SCRIPTS)
 def test_a_transcript_is_replayed_through_a_bridge(daemon: Daemon, name: str) -> None:
-    with through_bridge(daemon) as wire:
+    with daemon.bridge() as wire:
         replay = Replay(daemon, wire)
         for line in golden_of(f"lsp/{name}.jsonl"):
             replay.go(line)

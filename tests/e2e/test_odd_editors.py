@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any, Final
 
 import pytest
 from lsp_scripts import TROUBLED
-from test_lsp_transcripts import through_bridge
 
 from stateward_daemon.lsp.dispatch import FEATURES
 from stateward_protocol.framing import Framing, frame
@@ -43,7 +42,7 @@ def params_for(uri: str) -> dict[str, Any]:
         "ranges": [],
         "positions": [PLACE],
         "options": {"tabSize": 2, "insertSpaces": True},
-        "context": {"diagnostics": [], "includeDeclaration": True},
+        "context": {"diagnostics": [], "includeDeclaration": True, "triggerKind": 1},
         "previousResultIds": [],
         "previousResultId": "none",
         "query": "a",
@@ -58,7 +57,7 @@ def params_for(uri: str) -> dict[str, Any]:
 
 @pytest.fixture(params=["socket", "bridge"])
 def connect(request: pytest.FixtureRequest, daemon: Daemon) -> Callable[[], contextlib.AbstractContextManager[Wire]]:
-    return daemon.connect if request.param == "socket" else lambda: through_bridge(daemon)
+    return daemon.connect if request.param == "socket" else daemon.bridge
 
 
 @pytest.fixture

@@ -102,7 +102,7 @@ class Showing:
         return asyncio.ensure_future(self._publish_long(uri))
 
     async def _publish_long(self, uri: str) -> None:
-        self._send(uri, await asyncio.to_thread(self._made, uri))
+        self._send(uri, await self._loop.run_in_executor(None, self._made, uri))
 
     def _made(self, uri: str) -> _Made:
         """Return the diagnostics of what is shown for `uri`, ready to be sent; in a thread where that takes long."""
