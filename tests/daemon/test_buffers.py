@@ -176,6 +176,18 @@ class TestOutsideChanges:
         assert buffer.file_changed(text_digest("three"))
         assert buffer.follows_file
 
+    def test_one_that_loads_a_file_while_the_next_is_saved_is_still_clean(self) -> None:
+        buffer = opened("one", on_disk=text_digest("one"))
+        buffer.file_changed(text_digest("two"))
+        buffer.file_changed(text_digest("three"))
+        buffer.edit([whole("two")], 2)
+
+        assert buffer.follows_file
+        assert not buffer.is_unsaved
+        buffer.edit([whole("two, typed")], 3)
+        assert not buffer.follows_file
+        assert buffer.is_unsaved
+
     def test_a_dirty_buffer_keeps_its_own(self) -> None:
         buffer = opened("one", on_disk=text_digest("one"))
         buffer.edit([whole("one, edited")], 2)

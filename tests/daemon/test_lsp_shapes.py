@@ -138,11 +138,17 @@ class TestColors:
         ]
 
     async def test_the_legend_is_announced_with_all_that_can_be_asked(self, editor: Editor) -> None:
-        announced = editor.initialize()["semanticTokensProvider"]
+        can = {"textDocument": {"semanticTokens": {"requests": {"full": {"delta": True}}}}}
+        announced = editor.initialize(can)["semanticTokensProvider"]
 
         assert announced["full"] == {"delta": True}
         assert announced["range"] is True
         assert announced["legend"]["tokenModifiers"] == ["declaration"]
+
+    async def test_what_has_changed_is_announced_to_whom_takes_it(self, editor: Editor) -> None:
+        can = {"textDocument": {"semanticTokens": {"requests": {"full": True}}}}
+
+        assert editor.initialize(can)["semanticTokensProvider"]["full"] is True
 
     @pytest.mark.parametrize("encoding", list(Encoding))
     async def test_a_mark_in_front_of_a_buffer_counts_as_its_client_counts_it(

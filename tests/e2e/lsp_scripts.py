@@ -199,9 +199,9 @@ PROMOTED: Final = [
 ]
 
 
-def opened(text: str) -> Step:
-    """Open the document with a text of the editor's."""
-    item = {"uri": URI, "languageId": "markdown", "version": 1, "text": text}
+def opened(text: str, uri: str = URI) -> Step:
+    """Open a document with a text of the editor's."""
+    item = {"uri": uri, "languageId": "markdown", "version": 1, "text": text}
     return tell("textDocument/didOpen", {"textDocument": item})
 
 
@@ -265,7 +265,16 @@ SCRIPTS: Final[dict[str, list[Step]]] = {
     "shutdown": [*PULLS, ask("shutdown"), ask("textDocument/hover", at(0, 0))],
     "exit": [*PULLS, ask("shutdown"), tell("exit"), ENDED],
     # Documents.
-    "text_document_did_open": [*PUSHED, opened(TROUBLED), PUBLISHED],
+    "text_document_did_open": [
+        *PUSHED,
+        opened(TROUBLED),
+        PUBLISHED,
+        # Of another name, and a goal document once a goal has it.
+        write(GOAL, "plan.md"),
+        opened(TROUBLED, "file://<cwd>/plan.md"),
+        call("goal_register", **OF_GOAL, path="<cwd>/plan.md"),
+        PUBLISHED,
+    ],
     "text_document_did_change": [
         *PUSHED,
         opened(TROUBLED),

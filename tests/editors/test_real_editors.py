@@ -39,7 +39,12 @@ CHECKS: Final = {
 HINTS: Final = "hints are drawn beside what they are about"
 # What makes a line of the example workspace stand out, and what is told about it.
 SEEN: Final = {
-    "neovim": ("W - [ ] [P2] \u6838\u5bf9", "\u25a0 this row has no id of its own", "1 open, 1 done", "- status: open"),
+    "neovim": (
+        "W - [ ] [P2] \u6838\u5bf9",
+        "\u25a0 this row has no id of its own",
+        "Claim | Complete",
+        "- status: open",
+    ),
     "emacs": ("~~~~\n", "Flymake[2 1]", "todo_rollback stands on 2 rows"),
 }
 # Emacs does not come with pip, so its tests are for `make editors`, which fetches it.

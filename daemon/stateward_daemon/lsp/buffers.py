@@ -7,6 +7,7 @@ edit below it lands on the wrong line. So edits are applied here.
 from __future__ import annotations
 
 import threading
+from collections import deque
 from copy import copy
 from functools import cached_property
 from typing import TYPE_CHECKING, Final, NamedTuple
@@ -34,6 +35,8 @@ if TYPE_CHECKING:
 # How many notifications are read edit by edit. Each takes about 2 ms in a long document, and looking for what differs
 # between two texts of its length ten times that.
 STEPS_MAX: Final = 4
+# How many contents of its file a buffer remembers.
+FILES_MAX: Final = 8
 
 
 def _ask_nobody(_edits: lsp.ApplyWorkspaceEditParams) -> None:
@@ -74,7 +77,6 @@ class Buffer:
         uri: As the client spells it.
         path: The file under it, its directory resolved.
         encoding: How the client counts characters.
-        on_disk: Digest of the file when it was last compared; `None` when there was none.
         ask: Asks the client to edit its text; from any thread.
         follows_file: The editor's text is that of an earlier file, so what is shown is about the file.
     """
@@ -101,7 +103,9 @@ class Buffer:
             on_disk: Digest of the file, `None` when there is none.
             ask: Asks the client to edit its text; from any thread.
         """
-        self.uri, self.path, self.encoding, self.on_disk = uri, path, encoding, on_disk
+        self.uri, self.path, self.encoding = uri, path, encoding
+        # The newest last.
+        self._files = deque([on_disk], maxlen=FILES_MAX)
         self.follows_file = False
         self.ask = ask
         self._held = _Held(version, Pieces(text, encoding))
@@ -110,6 +114,15 @@ class Buffer:
         self._reading = threading.Lock()
         # The semantic tokens that the client was sent last, with the name that they have for it.
         self._tokens: tuple[str, array[int]] | None = None
+
+    @property
+    def on_disk(self) -> str | None:
+        """Digest of the file when it was last compared; `None` when there was none."""
+        return self._files[-1]
+
+    @on_disk.setter
+    def on_disk(self, digest: str | None) -> None:
+        self._files.append(digest)
 
     @property
     def version(self) -> int:
@@ -148,14 +161,21 @@ class Buffer:
         self.ask(lsp.ApplyWorkspaceEditParams(edit, label="Show the todos as they are"))
 
     def edit(self, changes: Iterable[lsp.TextDocumentContentChangeEvent], version: int) -> None:
-        """Take the client's edits, in order. From now on it shows its own text again."""
+        """Take the client's edits, in order. From now on it shows its own text again.
+
+        But an editor that loads a file while somebody saves the next one has the text of an earlier file still.
+        """
         held, known = self._held, self._read
         pieces, edit = edited(held.pieces, changes, self.encoding)
         steps = held.steps if known is None else _since(held, known[0].pieces) or ()
         steps = () if edit is None else (*steps, _Step(held.pieces, edit))[-STEPS_MAX:]
         self._held = _Held(version, pieces, steps)
         self._edits += 1
-        self.follows_file = False
+        self.follows_file = self.follows_file and self._is_earlier_file()
+
+    def _is_earlier_file(self) -> bool:
+        digests = self._held.digests
+        return self.on_disk not in digests and not set(digests).isdisjoint(self._files)
 
     def saved(self, on_disk: str | None) -> bool:
         """Take note that the client wrote the file; tell whether something else is shown now.

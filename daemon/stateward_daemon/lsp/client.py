@@ -64,6 +64,7 @@ class Client:
         shown_tags: The tags of diagnostics that it takes.
         shows_markdown: It takes Markdown in a hover.
         nests_symbols: It takes symbols inside symbols.
+        takes_deltas: It takes what has changed of the semantic tokens that it has.
         prepares_renames: It asks whether a name can be renamed before it asks for the new one.
         shows_link_tooltips: It takes a word on what a link leads to.
         foldings_max: How many ranges to fold it takes of a document, `None` for any number.
@@ -99,6 +100,7 @@ class Client:
     shown_tags: frozenset[int] = frozenset()
     shows_markdown: bool = False
     nests_symbols: bool = False
+    takes_deltas: bool = False
     prepares_renames: bool = False
     shows_link_tooltips: bool = False
     foldings_max: int | None = None
@@ -155,6 +157,7 @@ def read_client(params: dict[str, Any]) -> Client:
         shown_tags=frozenset(tag for kind in _DIAGNOSTICS for tag in _numbers(said(f"{kind}.tagSupport.valueSet"))),
         shows_markdown="markdown" in _list(said("capabilities.textDocument.hover.contentFormat")),
         nests_symbols=can("textDocument.documentSymbol.hierarchicalDocumentSymbolSupport"),
+        takes_deltas=can("textDocument.semanticTokens.requests.full.delta"),
         prepares_renames=can("textDocument.rename.prepareSupport"),
         shows_link_tooltips=can("textDocument.documentLink.tooltipSupport"),
         foldings_max=next(iter(_numbers([said("capabilities.textDocument.foldingRange.rangeLimit")])), None),

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import secrets
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, Protocol, TypeVar
 
 from lsprotocol import types as lsp
 
+from stateward_daemon.lsp.plain import Command
 from stateward_engine.goals.codes import CODES
 
 if TYPE_CHECKING:
@@ -14,6 +15,7 @@ if TYPE_CHECKING:
 
     from stateward_daemon.lsp.reading import Reading
     from stateward_engine.authority.goal import Goal
+    from stateward_engine.goals.fields import Fields
     from stateward_engine.goals.problems import Problem
     from stateward_engine.goals.todos import Todo
 
@@ -31,18 +33,37 @@ COMMANDS: Final = (
 )
 
 
-def known_rows(reading: Reading, goal: Goal | None) -> list[Todo]:
+class Row(Protocol):
+    """What there is to know of a row before something is done about it, as a `Todo` says it."""
+
+    @property
+    def todo_id(self) -> str: ...  # noqa: D102
+    @property
+    def todo_id_source(self) -> str: ...  # noqa: D102
+    @property
+    def role(self) -> str | None: ...  # noqa: D102
+    @property
+    def status(self) -> str: ...  # noqa: D102
+    @property
+    def fields(self) -> Fields: ...  # noqa: D102
+    @property
+    def archived(self) -> bool: ...  # noqa: D102
+
+
+AnyRow = TypeVar("AnyRow", bound=Row)
+
+
+def known_rows(reading: Reading, goal: Goal | None, rows: Iterable[AnyRow]) -> list[AnyRow]:
     """Return the rows of a document that its goal knows by their ids, none of one that cannot be acted on."""
-    document = reading.goal
     if goal is None:
         return []
     if goal.promoted:
-        return [todo for todo in document.todos if todo.todo_id in goal.records]
-    refused = any(CODES[found.code].refuses for found in document.problems)
-    return [] if refused else [todo for todo in document.todos if todo.id_line is not None]
+        return [row for row in rows if row.todo_id in goal.records]
+    refused = any(CODES[found.code].refuses for found in reading.goal.problems)
+    return [] if refused else [row for row in rows if row.todo_id_source == "metadata"]
 
 
-def commands_for(uri: str, todo: Todo, goal: Goal, operations: Mapping[str, str]) -> Iterator[lsp.Command]:
+def commands_for(uri: str, todo: Row, goal: Goal, operations: Mapping[str, str]) -> Iterator[Command]:
     """Yield what can be done about a row.
 
     Args:
@@ -52,13 +73,13 @@ def commands_for(uri: str, todo: Todo, goal: Goal, operations: Mapping[str, str]
         operations: The operation that was accepted last, by todo id.
     """
     said = goal.records[todo.todo_id] if goal.promoted else {"status": todo.status, **todo.fields}
-    named = {"uri": uri, "todo_id": todo.todo_id}
+    named = [{"uri": uri, "todo_id": todo.todo_id}]
     if said["status"] == "open" and not todo.archived:
         if todo.role == "agent" and not said.get("claimed_by"):
-            yield _command("Claim", CLAIM_TODO, named)
-        yield _command("Complete", COMPLETE_TODO, named)
+            yield Command("Claim", CLAIM_TODO, named)
+        yield Command("Complete", COMPLETE_TODO, named)
     if todo.todo_id in operations:
-        yield _command("Show receipt", SHOW_RECEIPT, named)
+        yield Command("Show receipt", SHOW_RECEIPT, named)
 
 
 def take(uri: str, reading: Reading, todo: Todo) -> lsp.Command:

@@ -10,15 +10,15 @@ from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from stateward_daemon.grounds import Expiry, grounds_of
-from stateward_engine.authority.goal import goals_by_path
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
     from pathlib import Path
 
     from stateward_daemon.grounds import Grounds
     from stateward_daemon.host import Caller
     from stateward_engine.authority.goal import Goal
+    from stateward_engine.state.view import View
 
 
 class Following:
@@ -48,10 +48,13 @@ class Following:
             with suppress(RuntimeError):
                 self._loop.call_soon_threadsafe(self._changed)
 
-    def look(self) -> None:
-        """Show anew what rests on something that has changed. A view that changed many times is looked at once."""
-        view = self._caller.host.store.view
-        goals = goals_by_path(view)
+    def look(self, view: View, goals: Mapping[str, Goal]) -> None:
+        """Show anew what rests on something that has changed. A view that changed many times is looked at once.
+
+        Args:
+            view: What readers see.
+            goals: Its registered goals by the real paths of their documents.
+        """
         followed: list[Goal] = []
         for uri, (path, grounds) in list(self._noted.items()):
             goal = goals.get(str(path))

@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Any, Final
 from lsprotocol import types as lsp
 
 from stateward_daemon.configuration import DEFAULT, FILES, Configuration, rules_mark
-from stateward_daemon.delivering import settle_saved
 from stateward_daemon.diagnosis import problems_of
 from stateward_daemon.grounds import Grounds, grounds_of
 from stateward_daemon.lsp.attach import attach
@@ -26,6 +25,7 @@ from stateward_daemon.lsp.dispatch import FEATURES, Feature
 from stateward_daemon.lsp.folders import Folders
 from stateward_daemon.lsp.following import Following
 from stateward_daemon.lsp.lookout import Lookout
+from stateward_daemon.lsp.opened import Opened
 from stateward_daemon.lsp.phase import Phase, admit
 from stateward_daemon.lsp.reading import Reading
 from stateward_daemon.lsp.served import Served
@@ -33,7 +33,7 @@ from stateward_daemon.lsp.showing import Showing
 from stateward_daemon.lsp.uris import goal_path_of
 from stateward_daemon.lsp.wire import open_wire
 from stateward_daemon.performing import Performance
-from stateward_engine.authority.goal import goal_at
+from stateward_engine.authority.goal import goal_at, goals_by_path
 from stateward_engine.errors import EngineError
 from stateward_engine.goals.suppression import ruled
 from stateward_protocol.errors import WireError
@@ -67,7 +67,7 @@ class LspSession:
         client: What it said of itself.
         phase: How far its connection has come.
         showing: What it is told without asking.
-        buffers: What it has open, by URI.
+        opened: What it has open.
         folders: Its workspace folders.
         served: The virtual documents that it shows.
         documents: Where files are read.
@@ -87,7 +87,6 @@ class LspSession:
         assert host.watcher is not None  # noqa: S101 - only a daemon has connections, and it watches
         self.client = Client()
         self.phase = Phase.NEW
-        self.buffers: dict[str, Buffer] = {}
         self.documents, self.log = host.documents, host.log
         self.caller = caller
         self._channel = channel
@@ -96,6 +95,7 @@ class LspSession:
         self._wire = open_wire(channel, host.version, host.log)
         self.showing = Showing(self, channel, self._wire)
         self.watcher = Lookout(host.watcher, lambda: self.folders.roots)
+        self.opened = Opened(host, self.watcher)
         self.folders = Folders(self.watcher, self.showing.show)
         self.configured = Configured(self.ask, self.showing.tell_once, self._show_all)
         self.served = Served(caller, self.showing.show_virtual)
@@ -162,34 +162,15 @@ class LspSession:
         self._following.close()
         self.showing.outbox.close()
         self.folders.close()
-        for uri in list(self.buffers):
-            self.release(uri)
+        self.opened.close_all()
         self._wire.release()
 
     # -- called by features ------------------------------------------------------------------------------------------
 
-    def hold(self, buffer: Buffer) -> None:
-        """Keep what the client opened; what it has open under the same URI is replaced."""
-        unsaved = self.caller.host.unsaved
-        if before := self.buffers.get(buffer.uri):
-            unsaved.close(before.path, before)
-        self.buffers[buffer.uri] = buffer
-        self.showing.begin_anew(buffer.uri)
-        unsaved.open(buffer.path, buffer)
-
-    def release(self, uri: str) -> bool:
-        """Forget what the client had open; return whether it had."""
-        buffer = self.buffers.pop(uri, None)
-        if buffer is None:
-            return False
-        self.watcher.discard(buffer.path)
-        self.caller.host.unsaved.close(buffer.path, buffer)
-        self.settle(buffer.path)
-        return True
-
-    def settle(self, path: Path) -> None:
-        """Let the display be delivered that waited for the client's changes of a document."""
-        settle_saved(self.caller.host, path)
+    @property
+    def buffers(self) -> dict[str, Buffer]:
+        """The goal documents that it has open, by URI."""
+        return self.opened.buffers
 
     def ask_for_edit(self, params: lsp.ApplyWorkspaceEditParams) -> None:
         """Ask the client for an edit, if it takes any. From any thread."""
@@ -199,9 +180,10 @@ class LspSession:
                 self._loop.call_soon_threadsafe(self._ask_for_edit, params)
 
     def path(self, uri: str) -> Path | None:
-        """Return the path of a goal document: one that is open, or has the name; `None` for what is left alone."""
-        buffer = self.buffers.get(uri)
-        return goal_path_of(uri) if buffer is None else buffer.path
+        """Return the path of a goal document: open, in a folder, or of the name; `None` for what is left alone."""
+        if buffer := self.buffers.get(uri):
+            return buffer.path
+        return self.folders.path(uri) or goal_path_of(uri)
 
     def shown(self, uri: str) -> Reading | None:
         """Return what the client's diagnostics for `uri` are about: its own text, or else the file."""
@@ -275,7 +257,7 @@ class LspSession:
 
     def looks_after(self, uri: str) -> bool:
         """Tell whether the client works with a document: has it open or in a folder."""
-        return uri in self.buffers or uri in self.folders.goals.values()
+        return uri in self.buffers or self.folders.path(uri) is not None
 
     def reading(self, uri: str) -> Reading | None:
         """Return the text that the client's positions are about, or `None` when there is none to be read."""
@@ -329,11 +311,9 @@ class LspSession:
         attach(self.caller, client)
         self.client = client
         self.phase = Phase.SERVING
-        self._wire.encoding = client.encoding
-        self._wire.offers_diagnostics = client.pulls_diagnostics
-        self._wire.offers_preparation = client.prepares_renames
-        self._wire.shows_progress = client.shows_progress
+        self._wire.client = client
         self.configured.begin(client.settings)
+        self.folders.look(goals_by_path(self.caller.host.store.view))
         # In the background, so that nothing of it is sent before the answer to `initialize`.
         self.folders.change(added=client.folders)
 
@@ -348,7 +328,15 @@ class LspSession:
         self.showing.outbox.put(_VIEW, self._look)
 
     def _look(self) -> None:
-        self._following.look()
+        view = self.caller.host.store.view
+        goals = goals_by_path(view)
+        self.folders.look(goals)
+        for buffer in self.opened.look(goals):
+            self.showing.show(buffer.uri)
+        for buffer in self.buffers.values():
+            if self.folders.goals.get(buffer.path) not in self.buffers:
+                self.folders.respell(buffer.path, buffer.uri)
+        self._following.look(view, goals)
         self.served.look()
 
     def _show_if_open(self, uri: str) -> bool:

@@ -24,8 +24,8 @@ from pygls.protocol import LanguageServerProtocol, default_converter
 
 from stateward_daemon import convert
 from stateward_daemon.dispatch import unknown_method
+from stateward_daemon.lsp.client import Client
 from stateward_daemon.lsp.progress import Progress, cancelled
-from stateward_daemon.positions import Encoding
 from stateward_protocol.envelope import encode_call, encode_error, encode_result, request_id
 from stateward_protocol.errors import WireError
 from stateward_protocol.methods import PROTOCOL_VERSION
@@ -83,19 +83,13 @@ class Wire(LanguageServerProtocol):
     Attributes:
         channel: Where messages go.
         log: Where mistakes go.
-        encoding: What `initialize` announces as the encoding of positions.
-        offers_diagnostics: Whether it announces that diagnostics can be asked for.
-        offers_preparation: Whether it announces that a rename can be prepared.
-        shows_progress: Whether the client can be asked to show progress.
+        client: What the client can do, which decides about what is announced and asked.
         working: The progress of the request that a thread works on, of which there is one at most.
     """
 
     channel: Channel
     log: logging.Logger
-    encoding: Encoding = Encoding.UTF_16
-    offers_diagnostics: bool = True
-    offers_preparation: bool = False
-    shows_progress: bool = False
+    client: Client
     working: Progress | None = None
 
     def __init__(self, server: LanguageServer, converter: Converter) -> None:
@@ -194,7 +188,7 @@ class Wire(LanguageServerProtocol):
 
     def _progress(self, method: str, params: Any) -> Progress:  # noqa: ANN401 - the params of any method
         token = getattr(params, "work_done_token", None)
-        ask = self.ask if self.shows_progress else None
+        ask = self.ask if self.client.shows_progress else None
         return Progress(self._titles[method], token, self.channel.send, ask)
 
     def _take_steps(
@@ -290,10 +284,12 @@ class Wire(LanguageServerProtocol):
         """Announce what is served."""
         result = yield from super().lsp_initialize(params)
         capabilities = result.capabilities
-        capabilities.position_encoding = lsp.PositionEncodingKind(self.encoding)
-        if not self.offers_diagnostics:
+        capabilities.position_encoding = lsp.PositionEncodingKind(self.client.encoding)
+        if not self.client.pulls_diagnostics:
             capabilities.diagnostic_provider = None
-        if self.offers_preparation:
+        if capabilities.semantic_tokens_provider is not None and not self.client.takes_deltas:
+            capabilities.semantic_tokens_provider.full = True
+        if self.client.prepares_renames:
             capabilities.rename_provider = lsp.RenameOptions(prepare_provider=True)
         # pygls announces commands of its own, even when there is none.
         capabilities.execute_command_provider = self.fm.feature_options.get(lsp.WORKSPACE_EXECUTE_COMMAND)
@@ -363,7 +359,7 @@ def open_wire(channel: Channel, version: str, log: logging.Logger) -> Wire:
     server = LanguageServer("stateward", version, protocol_cls=Wire, converter_factory=lambda: CONVERTER)
     wire = server.protocol
     assert isinstance(wire, Wire)  # noqa: S101 - for the type checker
-    wire.channel, wire.log = channel, log
+    wire.channel, wire.log, wire.client = channel, log, Client()
     return wire
 
 

@@ -1,6 +1,6 @@
 -- stateward for Neovim 0.11 and later: put this folder on 'runtimepath', then vim.lsp.enable("stateward").
 
-local group = vim.api.nvim_create_augroup("stateward", {})
+local group = vim.api.nvim_create_augroup("stateward_lenses", {})
 
 -- What Neovim leaves off unless it is asked; `vim.g.stateward = { lenses = false, hints = false }` leaves it off here too.
 local function wants(name)
@@ -71,12 +71,18 @@ return {
   cmd = { "stateward", "lsp" },
   filetypes = { "markdown" },
   capabilities = vim.tbl_deep_extend("force", vim.lsp.protocol.make_client_capabilities(), {
-    workspace = { textDocumentContent = vim.empty_dict() },
+    workspace = {
+      textDocumentContent = vim.empty_dict(),
+      codeLens = not enables_lenses and { refreshSupport = true } or nil,
+    },
+    -- Neovim 0.11 fails on an answer about changes that comes after it has begun anew.
+    textDocument = { semanticTokens = { requests = { full = true } } },
   }),
   handlers = {
     ["workspace/textDocumentContent/refresh"] = function(...)
       return require("stateward").refresh(...)
     end,
+    ["workspace/codeLens/refresh"] = not enables_lenses and on_lenses_refresh or nil,
   },
   -- Other Markdown files are none of its business: without the call no client is started for them.
   -- One client for all goals of a project: the server tells it of those that are not open, too.
@@ -86,7 +92,5 @@ return {
       on_dir(vim.fs.root(path, { ".git", "stateward.toml" }) or vim.fs.dirname(path))
     end
   end,
-  capabilities = not enables_lenses and { workspace = { codeLens = { refreshSupport = true } } } or nil,
-  handlers = not enables_lenses and { ["workspace/codeLens/refresh"] = on_lenses_refresh } or nil,
   on_attach = on_attach,
 }

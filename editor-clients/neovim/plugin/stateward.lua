@@ -1,5 +1,5 @@
 -- Values of the state and projections as buffers that nobody writes, and a command that opens them.
-local group = vim.api.nvim_create_augroup("stateward", {})
+local group = vim.api.nvim_create_augroup("stateward_documents", {})
 
 vim.api.nvim_create_autocmd("BufReadCmd", {
   group = group,

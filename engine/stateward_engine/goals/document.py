@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
     from stateward_engine.goals.lines import Lines, Span
     from stateward_engine.goals.passages import Passage
+    from stateward_engine.goals.placed_rows import PlacedRows
+    from stateward_engine.goals.regions import Region
     from stateward_engine.goals.todos import Todo
     from stateward_engine.goals.visible import HiddenBlock
     from stateward_engine.json_value import Json
@@ -136,6 +138,12 @@ class GoalDocument:
     def todos_where(self, wanted: Callable[[str, str], object]) -> Iterator[Todo]:
         """Yield the rows whose id and text a test takes, without what else there is to know of all others."""
         return (todo for section in self._tables.sections for todo in section.todos_where(wanted, self.layout))
+
+    def placed(self) -> Iterator[tuple[Region, int, PlacedRows]]:
+        """Yield the rows of all regions by passage, with the region and the index of the first line of the passage."""
+        for section in self._tables.sections:
+            for rows, start in zip(section.rows, self.layout.starts[section.first :], strict=False):
+                yield section.region, start, rows
 
     def stretches(self) -> list[tuple[Passage, int]]:
         """Return its passages, each with how many of its first lines a todo section holds: only there a row is one."""

@@ -101,10 +101,11 @@ def _todo_actions(session: LspSession, uri: str, reading: Reading, span: Span) -
         if _touch(todo.extent, span):
             command = commands.take(uri, reading, todo)
             yield lsp.CodeAction(command.title, lsp.CodeActionKind.QuickFix, command=command)
-    rows = [todo for todo in commands.known_rows(reading, goal) if _touch(todo.extent, span)]
+    rows = commands.known_rows(reading, goal, reading.goal.todos_in(span))
     operations = latest_operations(goal) if rows else {}
     for todo in rows:
-        for command in commands.commands_for(uri, todo, goal, operations):
+        for made in commands.commands_for(uri, todo, goal, operations):
+            command = lsp.Command(made.title, made.command, arguments=made.arguments)
             yield lsp.CodeAction(f"{command.title}: {todo.text}", ON_TODO, command=command)
 
 

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 from lsprotocol import types as lsp
 
 from stateward_daemon.lsp import commands
+from stateward_daemon.lsp.plain import Lens, plain_command, plain_range
+from stateward_daemon.lsp.rows import shown_rows, status_counts
 from stateward_engine.authority.operations import latest_operations
 from stateward_engine.goals.promoted_problems import lineage_of
 
@@ -23,21 +25,23 @@ if TYPE_CHECKING:
 STATUSES = ("open", "blocked", "deferred", "done")
 
 
-def handle(session: LspSession, params: lsp.CodeLensParams) -> list[lsp.CodeLens]:
+def handle(session: LspSession, params: lsp.CodeLensParams) -> list[Lens]:
     """Return the lenses of a document, from its text and from its goal as it is now."""
     uri = params.text_document.uri
     reading, goal = session.reading(uri), session.goal(uri)
     return [] if reading is None else [*_of_sections(uri, reading, goal), *_of_todos(uri, reading, goal)]
 
 
-def _of_sections(uri: str, reading: Reading, goal: Goal | None) -> Iterator[lsp.CodeLens]:
+def _of_sections(uri: str, reading: Reading, goal: Goal | None) -> Iterator[Lens]:
+    found = status_counts(reading)
     for region in reading.goal.regions:
-        counts = Counter(todo.status for todo in reading.goal.todos if todo.region == region)
+        counts = found.get(region, Counter())
         title = ", ".join(f"{counts[status]} {status}" for status in STATUSES if counts[status]) or "no todos"
-        at = reading.range(reading.goal.lines.span(region.first))
+        at = plain_range(reading.range(reading.goal.layout.span(region.first)))
         behind = _behind(reading, region, goal)
         # A command without a name is a title that nobody can press.
-        yield lsp.CodeLens(at, lsp.Command(title, "") if behind is None else commands.project(uri, title + behind))
+        command = lsp.Command(title, "") if behind is None else commands.project(uri, title + behind)
+        yield Lens(at, plain_command(command))
 
 
 def _behind(reading: Reading, region: Region, goal: Goal | None) -> str | None:
@@ -56,10 +60,10 @@ def _number(revision: str) -> str:
     return revision.rpartition(":")[2]
 
 
-def _of_todos(uri: str, reading: Reading, goal: Goal | None) -> Iterator[lsp.CodeLens]:
+def _of_todos(uri: str, reading: Reading, goal: Goal | None) -> Iterator[Lens]:
     if goal is None:
         return
     operations = latest_operations(goal)
-    for todo in commands.known_rows(reading, goal):
-        for command in commands.commands_for(uri, todo, goal, operations):
-            yield lsp.CodeLens(reading.range(todo.span), command)
+    for row in commands.known_rows(reading, goal, shown_rows(reading)):
+        for command in commands.commands_for(uri, row, goal, operations):
+            yield Lens(row.span, command)

@@ -15,11 +15,9 @@ if TYPE_CHECKING:
 def handle(session: LspSession, params: lsp.DidChangeTextDocumentParams) -> None:
     """Apply the edits at once; only the push of what follows from them waits."""
     uri = params.text_document.uri
-    buffer = session.buffers.get(uri)
-    if buffer is None:
-        # Editors send the edits of other documents too, a line in the log per key.
+    if not session.opened.edit(uri, params.content_changes, params.text_document.version):
+        # Those of documents that are not kept come too, a line in the log per key.
         if goal_path_of(uri) is not None:
             session.log.warning("edits of a goal document that is not open were ignored")
-        return
-    buffer.edit(params.content_changes, params.text_document.version)
-    session.showing.push(uri)
+    elif uri in session.buffers:
+        session.showing.push(uri)

@@ -12,5 +12,5 @@ if TYPE_CHECKING:
 
 def handle(session: LspSession, params: lsp.DidCloseTextDocumentParams) -> None:
     """Forget the buffer. A document of a folder is shown as its file is; another one is not shown any more."""
-    if session.release(params.text_document.uri):
+    if session.opened.close(params.text_document.uri):
         session.showing.push(params.text_document.uri)

@@ -12,9 +12,6 @@ if TYPE_CHECKING:
 
 def handle(session: LspSession, params: lsp.DidSaveTextDocumentParams) -> None:
     """Take the file as it is now for what the buffer is compared with; what waited for that is delivered."""
-    buffer = session.buffers.get(params.text_document.uri)
-    if buffer is None:
-        return
-    if buffer.saved(session.documents.digest(buffer.path)):
-        session.showing.show(buffer.uri)
-    session.settle(buffer.path)
+    uri = params.text_document.uri
+    if session.opened.save(uri):
+        session.showing.show(uri)

@@ -2,20 +2,27 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, TypeAlias
+from collections import deque
+from itertools import chain
+from typing import TYPE_CHECKING, Final, TypeAlias
 
 from lsprotocol import types as lsp
 
-from stateward_engine.goals.sections import Heading
+from stateward_daemon.lsp.plain import Information, Location, Position, Range, Symbol, plain_range
+from stateward_daemon.lsp.rows import shown_rows
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from stateward_daemon.lsp.reading import Reading
+    from stateward_daemon.lsp.rows import ShownRow
     from stateward_daemon.lsp.session import LspSession
-    from stateward_engine.goals.todos import Todo
+    from stateward_engine.goals.sections import Heading
 
-Symbols: TypeAlias = list[lsp.DocumentSymbol] | list[lsp.SymbolInformation]
+Symbols: TypeAlias = list[Symbol] | list[Information]
+
+SECTION: Final = int(lsp.SymbolKind.Namespace)
+ROW: Final = int(lsp.SymbolKind.Event)
 
 
 def handle(session: LspSession, params: lsp.DocumentSymbolParams) -> Symbols:
@@ -28,46 +35,44 @@ def handle(session: LspSession, params: lsp.DocumentSymbolParams) -> Symbols:
     return roots if session.client.nests_symbols else list(_flat(roots, uri, None))
 
 
-def outline(reading: Reading) -> list[lsp.DocumentSymbol]:
+def outline(reading: Reading) -> list[Symbol]:
     """Return the sections, each with its todos and the sections of lower level inside it."""
-    roots: list[lsp.DocumentSymbol] = []
-    # The sections that are open at a place, the outermost first, with their levels.
-    around: list[tuple[int, lsp.DocumentSymbol]] = []
-    items: list[Heading | Todo] = [*reading.goal.headings, *reading.goal.todos]
-    for item in sorted(items, key=lambda item: item.span):
-        if isinstance(item, Heading):
-            while around and around[-1][0] >= item.level:
-                around.pop()[1].range.end = reading.range(item.span).start
-        siblings = _children(around[-1][1]) if around else roots
-        siblings.append(_symbol(item, reading))
-        if isinstance(item, Heading):
-            around.append((item.level, siblings[-1]))
+    roots: list[Symbol] = []
+    # What symbols at a place go into: the sections around it, the outermost first, with their levels.
+    around: list[tuple[int, Symbol, list[Symbol]]] = []
+    siblings = roots
+    headings = deque(reading.goal.headings)
+    for row in chain(shown_rows(reading), [None]):
+        while headings and (row is None or headings[0].at < row.line):
+            heading = headings.popleft()
+            section, children = _section(heading, reading)
+            while around and around[-1][0] >= heading.level:
+                _, closed, _ = around.pop()
+                closed.range = Range(closed.range.start, section.range.start)
+            (around[-1][2] if around else roots).append(section)
+            around.append((heading.level, section, children))
+            siblings = children
+        if row is not None:
+            siblings.append(_todo(row))
     return roots
 
 
-def _symbol(item: Heading | Todo, reading: Reading) -> lsp.DocumentSymbol:
-    selection = reading.range(item.span)
-    if isinstance(item, Heading):
-        # To the end of the document, until another heading closes it.
-        whole = reading.range((item.span[0], reading.goal.layout.offsets[-1]))
-        return lsp.DocumentSymbol(item.text, lsp.SymbolKind.Namespace, whole, selection, children=[])
-    detail = f"{item.todo_id} {item.status}"
-    whole = reading.range(item.extent)
-    return lsp.DocumentSymbol(_title(item), lsp.SymbolKind.Event, whole, selection, detail=detail)
+def _section(heading: Heading, reading: Reading) -> tuple[Symbol, list[Symbol]]:
+    children: list[Symbol] = []
+    selection = plain_range(reading.range(heading.span))
+    # To the end of the document, until another heading closes it.
+    whole = plain_range(reading.range((heading.span[0], reading.goal.layout.offsets[-1])))
+    return Symbol(heading.text, SECTION, whole, selection, children=children), children
 
 
-def _title(todo: Todo) -> str:
+def _todo(row: ShownRow) -> Symbol:
+    selection = row.span
+    whole = Range(selection.start, Position(row.last, row.last_width))
     # A symbol without a name is an error to some clients.
-    title = todo.text if todo.priority is None else todo.priority.title
-    return title or todo.todo_id
+    return Symbol(row.title or row.todo_id, ROW, whole, selection, f"{row.todo_id} {row.status}")
 
 
-def _children(symbol: lsp.DocumentSymbol) -> list[lsp.DocumentSymbol]:
-    assert isinstance(symbol.children, list)  # noqa: S101 - sections are made with a list of children
-    return symbol.children
-
-
-def _flat(symbols: list[lsp.DocumentSymbol], uri: str, container: str | None) -> Iterator[lsp.SymbolInformation]:
+def _flat(symbols: list[Symbol], uri: str, container: str | None) -> Iterator[Information]:
     for symbol in symbols:
-        yield lsp.SymbolInformation(lsp.Location(uri, symbol.range), symbol.name, symbol.kind, container_name=container)
-        yield from _flat(list(symbol.children or ()), uri, symbol.name)
+        yield Information(symbol.name, symbol.kind, Location(uri, symbol.range), container)
+        yield from _flat(symbol.children or [], uri, symbol.name)
