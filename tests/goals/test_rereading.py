@@ -138,7 +138,7 @@ def some_row_edit(drawn: random.Random, text: str) -> Edit:
         at, end = drawn.choice(ids).span()
         behind = text.index(" ", at) + 1
         return Edit(behind, end, drawn.choice(["", *(f"{reference} " for reference in REFERENCES)]))
-    starts = [match.start() for match in re.finditer("^- ", text, re.MULTILINE)]
+    starts = [match.start() for match in re.finditer(r"^- \[", text, re.MULTILINE)]
     start = drawn.choice(starts) if starts else len(text)
     if starts and drawn.random() < 0.5:
         return Edit(start, text.find("-->\n", start) + len("-->\n"), "")
