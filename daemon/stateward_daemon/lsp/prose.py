@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 # A run of backticks, and the text up to one that is as long: CommonMark code, which shows everything as it stands.
 CODE: Final = re.compile(r"(?<!`)(`+)(?!`)(?:.*?[^`])\1(?!`)")
 # What could be markup elsewhere; the last three make links of addresses.
-ACTIVE: Final = re.compile(r"[\\`*\[\]<>&~|]|\b_|_\b|(?<=:)/(?=/)|(?<=\bwww)\.|@")
+ACTIVE: Final = re.compile(r"[\\`*\[\]<>&~|]|\b_(?=\S)|(?<=\S)_\b|(?<=:)/(?=/)|(?<=\bwww)\.|@")
 BACKTICKS: Final = re.compile("`+")
 
 
@@ -50,6 +50,8 @@ class Prose(NamedTuple):
 
         >>> Prose(True).sentence("write `a_b`, see [x](y)")
         'write `a_b`, see \\[x\\](y)'
+        >>> Prose(True).sentence("0-9, _ and -, not _this_")
+        '0-9, _ and -, not \\_this\\_'
         """
         shown = printable(text)
         if not self.markdown:
