@@ -49,6 +49,9 @@ FLUSH_S: Final = 2.0
 WORK_S: Final = 30.0
 # State is at most 256 levels deep, a message 1,000. Walking one takes a few frames a level, and Python stops at 1,000.
 RECURSION_LIMIT: Final = 10_000
+# How long a thread may keep the interpreter while others want it. Python's own 5 ms are several times what a small read
+# takes, and every read of another client would wait for them while somebody types into a long document.
+SWITCH_S: Final = 0.0005
 
 
 def run(store: Path, socket: Path | None, settings: Settings) -> int:
@@ -78,6 +81,7 @@ async def _serve(
 ) -> None:
     loop = asyncio.get_running_loop()
     sys.setrecursionlimit(RECURSION_LIMIT)
+    sys.setswitchinterval(SWITCH_S)
     _raise_descriptor_limit()
 
     subscriptions = Subscriptions(loop.call_later)
