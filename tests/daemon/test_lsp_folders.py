@@ -57,6 +57,17 @@ class TestFolders:
 
         assert codes(await editor.next_push(goal.as_uri())) == ["implicit_todo_ids"]
 
+    async def test_a_folder_that_is_a_link_to_itself_keeps_no_document_from_being_shown(
+        self, editor: Editor, goal: Path
+    ) -> None:
+        loop = goal.parents[1] / "loop"
+        loop.symlink_to(loop)
+        editor.initialize({}, loop.as_uri())
+        await searched(editor)
+        editor.open(goal.as_uri(), BAD)
+
+        assert codes(await editor.next_push(goal.as_uri())) == ["implicit_todo_ids"]
+
     async def test_a_folder_that_is_a_link_keeps_its_name(self, editor: Editor, goal: Path) -> None:
         link = goal.parents[1] / "link"
         link.symlink_to(goal.parent)

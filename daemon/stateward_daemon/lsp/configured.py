@@ -21,7 +21,7 @@ from stateward_daemon.configuration import (
     merged,
     near,
 )
-from stateward_daemon.lsp.uris import path_of
+from stateward_daemon.lsp.uris import directory_of
 from stateward_protocol.errors import WireError, shortened
 
 if TYPE_CHECKING:
@@ -112,5 +112,5 @@ class Configured:
 
 
 def _holds(folder: str, path: Path) -> bool:
-    root = path_of(folder)
-    return root is not None and path.is_relative_to(root.resolve())
+    root = directory_of(folder)
+    return root is not None and path.is_relative_to(root)

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from stateward_daemon.documents import GOAL_FILE_NAME, resolved
 from stateward_daemon.lsp.scan import DOCUMENTS_MAX, find_goal_documents
-from stateward_daemon.lsp.uris import path_of, uri_below
+from stateward_daemon.lsp.uris import directory_of, uri_below
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable
@@ -85,7 +84,7 @@ class Folders:
         """Return `goals` and what they will have when all folders were looked through. It looks: from a thread."""
         found = dict(self.goals)
         for folder in set(self._scans.copy().values()):
-            if (root := path_of(folder)) is not None:
+            if (root := directory_of(folder)) is not None:
                 for relative in find_goal_documents(root):
                     found.setdefault(resolved(root / relative), uri_below(folder, relative))
         return found
@@ -93,7 +92,7 @@ class Folders:
     @property
     def roots(self) -> set[Path]:
         """The directories that they are."""
-        return {path.resolve() for folder in self._open if (path := path_of(folder)) is not None}
+        return {root for folder in self._open if (root := directory_of(folder)) is not None}
 
     def path(self, uri: str) -> Path | None:
         """Return the path of a document that is looked after, `None` for every other one."""
@@ -137,16 +136,15 @@ class Folders:
         self._show(uri)
 
     def _adopt_registered(self, folder: str) -> None:
-        root = path_of(folder)
+        root = directory_of(folder)
         if root is None:
             return
-        root = Path(os.path.realpath(root))
         for path in map(Path, self._registered):
             if path.is_relative_to(root):
                 self.adopt(folder, path, uri_below(folder, path.relative_to(root)))
 
     async def _scan(self, folder: str) -> None:
-        root = path_of(folder)
+        root = directory_of(folder)
         if root is None:
             return
         self._adopt_registered(folder)

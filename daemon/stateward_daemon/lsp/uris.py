@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import os
+from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import quote
 
 from stateward_daemon.documents import GOAL_FILE_NAME, quoted_path, resolved
 
 if TYPE_CHECKING:
-    from pathlib import Path, PurePath
+    from pathlib import PurePath
 
 
 def path_of(uri: str) -> Path | None:
@@ -25,6 +26,15 @@ def path_of(uri: str) -> Path | None:
     scheme, _, rest = uri.partition(":")
     rest = rest.removeprefix("//")
     return None if scheme.lower() != "file" or "?" in rest or "#" in rest else quoted_path(rest)
+
+
+def directory_of(folder: str) -> Path | None:
+    """Return the directory that the URI of a folder names, or `None` for one that names none here.
+
+    Links are resolved as far as they lead anywhere, so a folder that is a link to itself is only one without files.
+    """
+    path = path_of(folder)
+    return None if path is None else Path(os.path.realpath(path))
 
 
 def goal_path_of(uri: str) -> Path | None:

@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING, Final
 
 from lsprotocol import types as lsp
 
-from stateward_daemon.documents import resolved
 from stateward_daemon.lsp.links import links_in
-from stateward_daemon.lsp.uris import path_of, uri_of
+from stateward_daemon.lsp.uris import directory_of, uri_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -46,8 +45,8 @@ def _bases(session: LspSession, uri: str, path: Path) -> Iterator[Path]:
     """Yield where the files of a document are looked for: beside it, then in the workspace folder that holds it."""
     yield path.parent
     folder = session.folders.folder_of(uri)
-    if folder is not None and (root := path_of(folder)) is not None:
-        yield resolved(root / "x").parent
+    if folder is not None and (root := directory_of(folder)) is not None:
+        yield root
 
 
 class _Files:
