@@ -1,8 +1,9 @@
 """The problems in the documents of all registered goals, kept current as long as somebody wants to be told of them.
 
-A document is looked at when its file changes, when its goal moves on or a lease of it runs out, and when the state
-changes that its text refers to. That is done in a thread, one look per goal at a time, and once for everybody: only
-what references tell differs between those who work with other owners. Runs where views are published.
+A document is looked at when its file or the rules of its project change, when its goal moves on or a lease of it runs
+out, and when the state changes that its text refers to. That is done in a thread, one look per goal at a time, and once
+for everybody: only what references tell differs between those who work with other owners. Runs where views are
+published.
 Source: protocol.md section 3.
 """
 
@@ -15,6 +16,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias, cast
 
 from stateward_daemon import convert
 from stateward_daemon.grounds import Expiry, Grounds, goal_ground, state_ground
+from stateward_daemon.lookout import Lookout
 from stateward_engine.authority.goal import all_goals
 from stateward_protocol.errors import WireError
 from stateward_protocol.notices import DiagnosticsChanged
@@ -106,6 +108,7 @@ class GoalProblems:
         """
         self._host = host
         self._changed = changed
+        self._lookout = None if host.watcher is None else Lookout(host.watcher)
         self._kept: dict[str, _Kept] = {}
         self._viewers: set[Viewer] = set()
         self._view: View | None = None
@@ -123,9 +126,12 @@ class GoalProblems:
         self._view = None
 
     def file_changed(self, path: Path) -> None:
-        """Look again at the document at `path`, which was written, came or went."""
+        """Look again at what the file at `path`, which was written, came or went, is or decides about."""
+        # Here, as in `_look_at`.
+        from stateward_daemon.configuration import FILES  # noqa: PLC0415
+
         for kept in self._kept.values():
-            if kept.path == path:
+            if kept.path == path or (path.name in FILES and kept.path.is_relative_to(path.parent)):
                 kept.is_due = kept.has_moved = True
         self._look_again()
 
@@ -173,14 +179,14 @@ class GoalProblems:
 
     def _begin(self, path: Path, *, has_moved: bool) -> _Kept:
         # In this order: what is written in between is reported.
-        if self._host.watcher is not None:
-            self._host.watcher.add(path)
+        if self._lookout is not None:
+            self._lookout.add(path)
         return _Kept(path, self._host.documents.digest(path), has_moved)
 
     def _forget(self, goal_id: str) -> None:
         kept = self._kept.pop(goal_id)
-        if self._host.watcher is not None:
-            self._host.watcher.discard(kept.path)
+        if self._lookout is not None:
+            self._lookout.discard(kept.path)
 
     def _end(self, goal_id: str, kept: _Kept, look: _Look) -> None:
         """Take what a look found, unless it is old by now: then look again."""
@@ -229,7 +235,7 @@ def _look_at(host: Host, view: View, goal: Goal, viewers: Iterable[Viewer], kept
     else:
         rules = configuration_or_default(kept.path, host.log).rules
         common = problems_in(view, document, kept.path)
-        has_references = "$" in document.text
+        has_references = document.has_reference_sign
         readers = dict.fromkeys(viewers if has_references else [None])
         seen = {
             reader: _findings(kept, goal, document, list(ruled(with_references(common, view, document, reader), rules)))

@@ -53,6 +53,11 @@ class Watching:
     def discard(self, path: Path) -> None:
         self.paths.remove(path)
 
+    @property
+    def documents(self) -> list[Path]:
+        """What is watched but for the files of projects."""
+        return [path for path in self.paths if path.suffix == ".md"]
+
 
 class Desk:
     """A host with one goal whose looks and timers wait until the test lets them go on."""
@@ -214,12 +219,12 @@ def test_nothing_is_queued_for_who_does_not_read(desk: Desk) -> None:
 def test_documents_are_watched_as_long_as_somebody_is_told(desk: Desk) -> None:
     """The last one who unsubscribes or goes away leaves nothing behind."""
     (mine, outlet), (other, _) = desk.subscribed(), desk.subscribed("s2")
-    assert desk.watching.paths == [desk.path]
+    assert desk.watching.documents == [desk.path]
     desk.host.subscriptions.remove(mine, ["goals"])
     desk.go_on()
     desk.write(HEAD + UNNAMED)
     desk.go_on()
-    assert (desk.watching.paths, outlet.told) == ([desk.path], [])
+    assert (desk.watching.documents, outlet.told) == ([desk.path], [])
     desk.host.dismiss(other)
     desk.write(HEAD)
 
@@ -250,7 +255,7 @@ def test_a_document_that_moves_is_followed(desk: Desk, tmp_path: Path) -> None:
     desk.host.subscriptions.published(desk.ledger.view)
     desk.go_on()
 
-    assert desk.watching.paths == [moved]
+    assert desk.watching.documents == [moved]
     assert [told["uri"] for told in outlet.told] == [moved.as_uri()]
 
 
@@ -290,3 +295,20 @@ class TestPromoted:
 
         assert seconds == 5
         assert [codes(told) for told in outlet.told] == [["expired_lease"]]
+
+
+def test_what_the_project_switches_off_is_told(desk: Desk) -> None:
+    """Its rules count as they are now, as in `goal_diagnostics`; others of a directory elsewhere change nothing."""
+    _, outlet = desk.subscribed()
+    desk.go_on()
+    desk.write(HEAD + UNNAMED)
+    desk.go_on()
+    rules = desk.path.with_name("stateward.toml")
+    rules.write_text('rules = { implicit_todo_ids = "off" }', encoding="utf-8")
+    assert rules in desk.watching.paths
+    desk.host.subscriptions.file_changed(rules.parent / "elsewhere" / rules.name)
+    assert desk.looks == []
+    desk.host.subscriptions.file_changed(rules)
+    desk.go_on()
+
+    assert [told["problem_count"] for told in outlet.told] == [1, 0]

@@ -13,7 +13,7 @@ from stateward_daemon.lsp.uris import directory_of, uri_below
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable
 
-    from stateward_daemon.lsp.lookout import Lookout
+    from stateward_daemon.lookout import Lookout
 
 
 class Folders:

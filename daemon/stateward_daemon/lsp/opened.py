@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from lsprotocol import types as lsp
 
     from stateward_daemon.host import Host
-    from stateward_daemon.lsp.lookout import Lookout
+    from stateward_daemon.lookout import Lookout
     from stateward_daemon.positions import Encoding
 
 # Of all other texts together, in characters. Beyond it the longest is let go: goal documents are short.

@@ -16,6 +16,7 @@ from lsprotocol import types as lsp
 from stateward_daemon.configuration import DEFAULT, FILES, Configuration, rules_mark
 from stateward_daemon.diagnosis import problems_of
 from stateward_daemon.grounds import Grounds, grounds_of
+from stateward_daemon.lookout import Lookout
 from stateward_daemon.lsp.attach import attach
 from stateward_daemon.lsp.buffers import own_document
 from stateward_daemon.lsp.client import Client, read_client
@@ -24,7 +25,6 @@ from stateward_daemon.lsp.diagnostics import diagnostic
 from stateward_daemon.lsp.dispatch import FEATURES, Feature
 from stateward_daemon.lsp.folders import Folders
 from stateward_daemon.lsp.following import Following
-from stateward_daemon.lsp.lookout import Lookout
 from stateward_daemon.lsp.opened import Opened
 from stateward_daemon.lsp.phase import Phase, admit
 from stateward_daemon.lsp.reading import Reading

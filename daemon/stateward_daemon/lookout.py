@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from stateward_daemon.configuration import places_of_files
-
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection
     from pathlib import Path
@@ -14,14 +12,14 @@ if TYPE_CHECKING:
 
 
 class Lookout:
-    """What one connection has watched."""
+    """What one connection, or whoever else looks at documents, has watched."""
 
-    def __init__(self, watcher: Watcher, roots: Callable[[], Collection[Path]]) -> None:
+    def __init__(self, watcher: Watcher, roots: Callable[[], Collection[Path]] = tuple) -> None:
         """Watch nothing yet.
 
         Args:
             watcher: Watches for all connections.
-            roots: Gives the directories that the client has open.
+            roots: Gives the directories that a client has open.
         """
         self._watcher = watcher
         self._roots = roots
@@ -30,6 +28,9 @@ class Lookout:
 
     def add(self, path: Path) -> None:
         """Watch the document at `path` and what decides about it. Each `add` needs its own `discard`."""
+        # Here, because no start should wait for what reads a document.
+        from stateward_daemon.configuration import places_of_files  # noqa: PLC0415
+
         together = (path, *places_of_files(path, self._roots()))
         self._watched.setdefault(path, []).append(together)
         for each in together:
