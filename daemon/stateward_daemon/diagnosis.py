@@ -32,6 +32,16 @@ def problems_of(caller: Caller, document: GoalDocument, path: Path | None) -> li
     return with_references(problems_in(view, document, path), view, document, caller.readable())
 
 
+def problems_to_see(caller: Caller, document: GoalDocument, path: Path | None) -> list[Problem]:
+    """Return those of its problems that its project wants to see, as the project says now; arguments as above."""
+    # Here, as in `problems_in`.
+    from stateward_daemon.configuration import configuration_or_default  # noqa: PLC0415
+    from stateward_engine.goals.suppression import ruled  # noqa: PLC0415
+
+    found = problems_of(caller, document, path)
+    return list(ruled(found, configuration_or_default(path, caller.host.log).rules))
+
+
 def problems_in(view: View, document: GoalDocument, path: Path | None) -> list[Problem]:
     """Return those of its problems that are the same for everybody, in no order."""
     snapshot = _snapshot(view, path)

@@ -58,12 +58,10 @@ def _has_changed_document(answer: Mapping[str, Any]) -> bool:
 def _look(caller: Caller, goal_id: str) -> dict[str, Any]:
     """Return the members; a job for the lane of the goal, where nobody of this process writes the document."""
     # Here, because no start should wait for what reads a document.
-    from stateward_daemon.configuration import configuration_or_default  # noqa: PLC0415
-    from stateward_daemon.diagnosis import problems_of  # noqa: PLC0415
-    from stateward_engine.goals.suppression import ruled  # noqa: PLC0415
+    from stateward_daemon.diagnosis import problems_to_see  # noqa: PLC0415
 
     path = Path(find_goal(caller.host.store.view, goal_id).path)
     document = caller.host.documents.read(path)
-    problems = list(ruled(problems_of(caller, document, path), configuration_or_default(path, caller.host.log).rules))
+    problems = problems_to_see(caller, document, path)
     told = convert.gravest(problems, PROBLEMS_ANSWERED_MAX)
     return {"problems": convert.diagnostic_items(document, told), "problem_count": len(problems)}

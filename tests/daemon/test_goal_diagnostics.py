@@ -63,6 +63,17 @@ def test_references_into_the_state_are_those_of_the_caller(client: stateward.Cli
     assert "needs an array" in items[1]["message"]
 
 
+def test_no_project_is_that_of_the_directory_where_the_daemon_happens_to_run(
+    client: stateward.Client, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A path beside a text is a hint, and a relative one leads nowhere here."""
+    (folder / "stateward.toml").write_text('rules = { implicit_todo_ids = "off" }')
+    monkeypatch.chdir(folder)
+
+    assert [item["code"] for item in found(client, text=HEAD + ROW, path="GOAL.md")] == ["implicit_todo_ids"]
+    assert found(client, text=HEAD + ROW, path=str(folder / "GOAL.md")) == []
+
+
 def test_in_mode_off_no_state_is_looked_at(client: stateward.Client) -> None:
     client.set_mode("off")
 

@@ -18,13 +18,10 @@ def handle(caller: Caller, params: m.DocumentParams) -> m.GoalDiagnosticsResult:
     named = caller.path_of(params.path, params.text, params.goal_id)
     document = caller.document(named, params.text)
     # Here, because no start should wait for what reads a document.
-    from stateward_daemon.configuration import configuration_or_default  # noqa: PLC0415
-    from stateward_daemon.diagnosis import problems_of  # noqa: PLC0415
-    from stateward_engine.goals.suppression import ruled  # noqa: PLC0415
+    from stateward_daemon.diagnosis import problems_to_see  # noqa: PLC0415
 
     path = None if named is None else Path(named)
     # Beside a text the path is a hint, and was not looked at.
     is_place = path is not None and path.is_absolute() and "\0" not in str(path)
-    found = problems_of(caller, document, resolved(path) if path is not None and is_place else None)
-    rules = configuration_or_default(path, caller.host.log).rules
-    return convert.goal_diagnostics(document, ruled(found, rules))
+    place = resolved(path) if path is not None and is_place else None
+    return convert.goal_diagnostics(document, problems_to_see(caller, document, place))
