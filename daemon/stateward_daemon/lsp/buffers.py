@@ -207,10 +207,11 @@ class Buffer:
         """Return what the text says; it is read once per text."""
         # Whoever asks while it is being read takes what was read.
         with self._reading:
-            held = self._held
-            if self._read is None or self._read[0] is not held:
-                self._read = held, self._read_again(held)
-            return self._read[1]
+            # Taken once: the event loop may edit or forget meanwhile.
+            held, known = self._held, self._read
+            if known is None or known[0] is not held:
+                known = self._read = held, self._read_again(held, known)
+            return known[1]
 
     def keep_tokens(self, numbers: array[int]) -> str:
         """Keep the semantic tokens that the client is sent; return the name by which it asks what has changed."""
@@ -222,11 +223,11 @@ class Buffer:
         """Return the tokens that the client knows under a name, `None` when others were sent since."""
         return self._tokens[1] if self._tokens and self._tokens[0] == name else None
 
-    def _read_again(self, held: _Held) -> Reading:
+    def _read_again(self, held: _Held, read: tuple[_Held, Reading] | None) -> Reading:
         """Return what a text says: after an edit nearly all of it is what it was, and only the rest is read again."""
-        if self._read is None:
+        if read is None:
             return Reading(read_document(str(held.pieces)), self.encoding, held.version)
-        known, before = self._read
+        known, before = read
         goal, steps = before.goal, _since(held, known.pieces)
         if steps is None:
             goal = goal.become(str(held.pieces))

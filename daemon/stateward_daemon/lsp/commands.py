@@ -63,6 +63,12 @@ def known_rows(reading: Reading, goal: Goal | None, rows: Iterable[AnyRow]) -> l
     return [] if refused else [row for row in rows if row.todo_id_source == "metadata"]
 
 
+def said_of(todo: Row, goal: Goal | None) -> Mapping[str, Any]:
+    """Return status and fields of a row: a display can be behind, the ledger of a promoted goal is not."""
+    said = goal.records.get(todo.todo_id) if goal is not None and goal.promoted else None
+    return said or {"status": todo.status, **todo.fields}
+
+
 def commands_for(uri: str, todo: Row, goal: Goal, operations: Mapping[str, str]) -> Iterator[Command]:
     """Yield what can be done about a row.
 
@@ -72,7 +78,7 @@ def commands_for(uri: str, todo: Row, goal: Goal, operations: Mapping[str, str])
         goal: Its goal, which knows it.
         operations: The operation that was accepted last, by todo id.
     """
-    said = goal.records[todo.todo_id] if goal.promoted else {"status": todo.status, **todo.fields}
+    said = said_of(todo, goal)
     named = [{"uri": uri, "todo_id": todo.todo_id}]
     if said["status"] == "open" and not todo.archived:
         if todo.role == "agent" and not said.get("claimed_by"):
@@ -117,11 +123,6 @@ def project(uri: str, title: str) -> lsp.Command:
 def read_state(path: str) -> lsp.Command:
     """Return the command that shows a value of the state."""
     return _command(f"Show the value of {path}", READ_STATE, {"path": path})
-
-
-def row_at(rows: Iterable[Todo], offset: int) -> Todo | None:
-    """Return the row that stands at an offset, or `None`."""
-    return next((todo for todo in rows if todo.extent[0] <= offset <= todo.extent[1]), None)
 
 
 def _command(title: str, name: str, named: Mapping[str, Any]) -> lsp.Command:

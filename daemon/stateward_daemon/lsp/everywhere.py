@@ -6,15 +6,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from stateward_daemon.lsp.mentions import mentions
-from stateward_daemon.lsp.reading import Reading
 from stateward_daemon.lsp.uris import uri_of
 from stateward_engine.authority.goal import goals_by_path
-from stateward_protocol.errors import WireError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from stateward_daemon.lsp.mentions import Mention, Subject
+    from stateward_daemon.lsp.reading import Reading
     from stateward_daemon.lsp.session import LspSession
     from stateward_engine.authority.goal import Goal
 
@@ -60,7 +59,9 @@ def known_documents(session: LspSession, first: str | None = None) -> Iterator[K
     for path in map(Path, goals):
         uris.setdefault(path, uri_of(path))
     for path, uri in uris.items():
-        if reading := _reading(session, uri, path):
+        held = session.buffers.get(uri)
+        reading = session.read_file(path) if held is None else held.reading()
+        if reading is not None:
             yield Known(uri, path, reading, goals.get(str(path)))
 
 
@@ -77,12 +78,3 @@ def find_everywhere(session: LspSession, uri: str, subject: Subject) -> list[Fou
             known = [one for one in known if one.uri == uri or one.uri not in has_row]
     found = (Found(one, mentions(one.reading.goal, subject)) for one in known)
     return [one for one in found if one.mentions]
-
-
-def _reading(session: LspSession, uri: str, path: Path) -> Reading | None:
-    if buffer := session.buffers.get(uri):
-        return buffer.reading()
-    try:
-        return Reading(session.documents.read(path), session.client.encoding, None)
-    except WireError:
-        return None

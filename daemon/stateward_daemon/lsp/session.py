@@ -91,7 +91,7 @@ class LspSession:
         self.caller = caller
         self._channel = channel
         self._loop = asyncio.get_running_loop()
-        self._following = Following(caller, self._view_changed, self._show_if_open)
+        self._following = Following(caller, self._view_changed, self._show_if_looked_after)
         self._wire = open_wire(channel, host.version, host.log)
         self.showing = Showing(self, channel, self._wire)
         self.watcher = Lookout(host.watcher, lambda: self.folders.roots)
@@ -190,7 +190,7 @@ class LspSession:
         if buffer := self._shown_buffer(uri):
             return buffer.reading()
         path = self.path(uri)
-        return None if path is None else self._read_file(path)
+        return None if path is None else self.read_file(path)
 
     def shown_id(self, uri: str) -> str | None:
         """Return a name of what `shown` gives, `None` for nothing; it costs no parsing."""
@@ -264,6 +264,13 @@ class LspSession:
         if uri in self.buffers:
             return self.buffers[uri].reading()
         return self.shown(uri)
+
+    def read_file(self, path: Path) -> Reading | None:
+        """Return the file at a path, or `None` when there is none to be read."""
+        try:
+            return Reading(self.documents.read(path), self.client.encoding, None)
+        except WireError:
+            return None
 
     def ask(self, method: str, params: object = None) -> Future[Any]:
         """Send a request. Nobody need wait for its answer: some clients refuse what they offered."""
@@ -339,7 +346,7 @@ class LspSession:
         self._following.look(view, goals)
         self.served.look()
 
-    def _show_if_open(self, uri: str) -> bool:
+    def _show_if_looked_after(self, uri: str) -> bool:
         if not self.looks_after(uri):
             return False
         self.showing.show(uri)
@@ -352,9 +359,3 @@ class LspSession:
         """Return the buffer whose own text is shown for `uri`, or `None` when the file is."""
         buffer = self.buffers.get(uri)
         return None if buffer is None or buffer.follows_file else buffer
-
-    def _read_file(self, path: Path) -> Reading | None:
-        try:
-            return Reading(self.documents.read(path), self.client.encoding, None)
-        except WireError:
-            return None

@@ -19,6 +19,7 @@ from stateward_engine.goals.todo_codec import TOKEN, LineKind
 from stateward_engine.goals.todos import TEXT_CHARACTERS_MAX, generated_id
 from stateward_engine.goals.tokens import LISTS
 from stateward_engine.goals.visible import COMMENT_END
+from stateward_engine.state.references import REF
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -42,11 +43,11 @@ BOX: Final = re.compile(r"\s*[-*]\s+(?P<typed>\[[ xX-]?)")
 BOX_REST: Final = re.compile(r"\][ \t]?|[ xX-]\](?:[ \t]|$)")
 ROW_START: Final = re.compile(r"[-*]?[ \t]*")
 HEADING: Final = re.compile(r"#{1,6}(?:[ \t][^#]*)?")
-TODO_ID: Final = re.compile(r"(?<![A-Za-z0-9_-])todo_[A-Za-z0-9_-]*\Z")
-TODO_ID_REST: Final = re.compile(r"[A-Za-z0-9_-]*")
+ID_START: Final = re.compile(r"(?<![A-Za-z0-9_-])todo_[A-Za-z0-9_-]*\Z")
+ID_REST: Final = re.compile(r"[A-Za-z0-9_-]*")
 PATH_STARTS: Final = (
     re.compile(r"(?<![A-Za-z0-9_$.\[\]:-])\$(?P<path>[A-Za-z0-9_$.\[\]:-]*)\Z"),
-    re.compile(r'"\$ref"\s*:\s*"(?P<path>[A-Za-z0-9_$.\[\]:-]*)\Z'),
+    re.compile(rf'"{re.escape(REF)}"\s*:\s*"(?P<path>[A-Za-z0-9_$.\[\]:-]*)\Z'),
 )
 STEP: Final = re.compile(r"(?P<parent>.*)(?:\.(?P<name>[A-Za-z0-9_$-]*)|\[(?P<digits>[0-9]*))\Z")
 NAME_REST: Final = re.compile(r"[A-Za-z0-9_$-]*")
@@ -289,8 +290,8 @@ def _text_slots(cursor: _Cursor) -> Iterator[Slot]:
     text, before = cursor.line.text, cursor.before
     if box := BOX.fullmatch(before):
         yield BoxSlot(cursor.span(cursor.typed_from(box["typed"]), BOX_REST))
-    if todo_id := TODO_ID.search(before):
-        yield IdSlot(cursor.span(cursor.typed_from(todo_id[0]), TODO_ID_REST), todo_id[0].lower())
+    if todo_id := ID_START.search(before):
+        yield IdSlot(cursor.span(cursor.typed_from(todo_id[0]), ID_REST), todo_id[0].lower())
     region = region_at(cursor.document, cursor.number)
     whole = cursor.line.span
     is_start = ROW_START.fullmatch(text) is not None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final, NamedTuple
 
+from stateward_daemon.lsp.commands import said_of
 from stateward_daemon.state_keys import read_keys
 from stateward_engine.authority.leases import told
 from stateward_engine.errors import EngineError
@@ -72,9 +73,7 @@ def todo_facts(prose: Prose, todo: Todo, goal: Goal | None) -> str:
 
 
 def _todo_facts(prose: Prose, todo: Todo, goal: Goal | None) -> Iterator[tuple[str, str]]:
-    # A display can be behind; the ledger is not.
-    said = goal.records.get(todo.todo_id) if goal is not None and goal.promoted else None
-    said = said or {"status": todo.status, **todo.fields}
+    said = said_of(todo, goal)
     yield "status", f"{said['status']}, archived" if todo.archived else said["status"]
     if todo.priority is not None:
         yield "priority", todo.priority.label

@@ -25,7 +25,6 @@ from stateward_daemon.lsp.commands import (
     SHOW_PROJECTION,
     SHOW_RECEIPT,
     TAKE_TODO,
-    row_at,
 )
 from stateward_daemon.lsp.edits import workspace_edit
 from stateward_daemon.steps import OnLane
@@ -227,7 +226,8 @@ def _typed(session: LspSession, goal: Goal, uri: object, version: object, line: 
             path="$.params.arguments[0].version",
             got=shortened(str(version)),
         )
-    todo = row_at(typed_rows(reading.goal, goal), reading.offset(lsp.Position(line, 0)))
+    at = reading.offset(lsp.Position(line, 0))
+    todo = next((todo for todo in typed_rows(reading.goal, goal) if todo.extent[0] <= at <= todo.extent[1]), None)
     if todo is None:
         raise WireError(
             "invalid_request", "no typed row stands at this line", path="$.params.arguments[0].line", got=line
