@@ -23,8 +23,8 @@ def members_of(method: str) -> list[str]:
 def test_one_method_reads_state_and_one_patches_it() -> None:
     """SF-014, SF-022, SF-024, SF-159, SF-173, SF-190: no insert, move, query, search or ranking verb, no second patch.
 
-    Whole states are carried from store to store by two others, and a document of state is a read, written out for people
-    (editors.md section 1); what is refreshed is what is known of a goal.
+    Whole states are carried from store to store by two others, and a document of state is a read, written out for
+    people (editors.md section 1); what is refreshed is what is known of a goal.
     """
     of_scopes = [name for name in METHODS if METHODS[name].kind is not Kind.GOAL]
     assert sorted(name for name in of_scopes if "state" in name.split("_")) == [
