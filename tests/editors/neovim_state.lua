@@ -28,6 +28,13 @@ local ok, problem = pcall(function()
   local client = vim.lsp.get_clients({ bufnr = goal })[1]
   wait_for("its capabilities", function() return client.initialized end)
 
+  -- What Neovim's plugin for Markdown would take.
+  local function meant()
+    return vim.bo.omnifunc == "v:lua.vim.lsp.omnifunc" and vim.fn.maparg("gO", "n", false, true).desc == "vim.lsp.buf.document_symbol()"
+  end
+  wait_for("completion and outline", meant)
+  seen.root = client.root_dir
+
   -- A reference in the text, then one in the value.
   vim.fn.search("cwd.lazy.notes")
   vim.lsp.buf.definition()
@@ -51,6 +58,9 @@ local ok, problem = pcall(function()
   seen.value = shows("stateward:/cwd/lazy/plan.json", "stop")
 
   vim.cmd.buffer(goal)
+  io.stdout:write("claim\n")
+  wait_for("the text that an agent wrote", function() return text():find("claimed_by=codex", 1, true) ~= nil end)
+  seen.meant_again = meant()
   client:exec_cmd({ title = "", command = "stateward.showProjection", arguments = { { uri = vim.uri_from_bufnr(goal) } } })
   seen.projection = shows("stateward:/projection" .. vim.env.DOCUMENT .. ".json", "schema_version")
 end)

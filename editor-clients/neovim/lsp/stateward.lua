@@ -7,6 +7,7 @@ local function wants(name)
   return (vim.g.stateward or {})[name] ~= false
 end
 
+local LENSES_REFRESH = "workspace/codeLens/refresh"
 local enables_lenses = vim.lsp.codelens.enable ~= nil -- since 0.12, which asks for them again by itself
 
 -- By buffer: `false` while an answer is due, `true` where that answer will be old. (`codelens.refresh` of 0.11 forgets
@@ -58,13 +59,25 @@ local function on_attach(client, buffer)
   end
 end
 
--- The server says when lenses are old, by what an agent did, say; Neovim 0.11 has no answer to that of its own.
-local function on_lenses_refresh(_, _, context)
+-- The server says when lenses are old, by what an agent or a lens did, say: the file may be another one as well.
+-- (Neovim 0.11 has no answer of its own, and later ones ask for the lenses alone.)
+local function on_lenses_refresh(problem, result, context)
   local client = assert(vim.lsp.get_client_by_id(context.client_id))
-  for buffer in pairs(wants("lenses") and client.attached_buffers or {}) do
-    ask_for_lenses(client, buffer)
+  for buffer in pairs(client.attached_buffers) do
+    -- What somebody types meanwhile stays, and no question interrupts it.
+    if vim.api.nvim_buf_is_loaded(buffer) and not vim.bo[buffer].modified then
+      vim.cmd.checktime(buffer)
+    end
+    if not enables_lenses and wants("lenses") then
+      ask_for_lenses(client, buffer)
+    end
   end
-  return vim.NIL
+  return enables_lenses and vim.lsp.handlers[LENSES_REFRESH](problem, result, context) or vim.NIL
+end
+
+-- The nearest of both counts: a list would look for one everywhere before the other.
+local function begins_project(name)
+  return name == ".git" or name == "stateward.toml"
 end
 
 return {
@@ -82,14 +95,14 @@ return {
     ["workspace/textDocumentContent/refresh"] = function(...)
       return require("stateward").refresh(...)
     end,
-    ["workspace/codeLens/refresh"] = not enables_lenses and on_lenses_refresh or nil,
+    [LENSES_REFRESH] = on_lenses_refresh,
   },
   -- Other Markdown files are none of its business: without the call no client is started for them.
   -- One client for all goals of a project: the server tells it of those that are not open, too.
   root_dir = function(buffer, on_dir)
     local path = vim.api.nvim_buf_get_name(buffer)
     if vim.fs.basename(path) == "ACTIVE_GOAL_STATE.md" then
-      on_dir(vim.fs.root(path, { ".git", "stateward.toml" }) or vim.fs.dirname(path))
+      on_dir(vim.fs.root(path, begins_project) or vim.fs.dirname(path))
     end
   end,
   on_attach = on_attach,

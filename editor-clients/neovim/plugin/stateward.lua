@@ -1,5 +1,27 @@
--- Values of the state and projections as buffers that nobody writes, and a command that opens them.
 local group = vim.api.nvim_create_augroup("stateward_documents", {})
+
+-- Neovim's plugin for Markdown takes completion and `gO` from the server, and again each time that a file is read anew.
+local OUTLINE_OF_MARKDOWN = "Show an Outline of the current buffer"
+
+vim.api.nvim_create_autocmd({ "LspAttach", "FileType" }, {
+  group = group,
+  callback = function(event)
+    local buffer = event.buf
+    if #vim.lsp.get_clients({ bufnr = buffer, name = "stateward" }) == 0 then
+      return
+    end
+    if vim.bo[buffer].omnifunc == "htmlcomplete#CompleteTags" then
+      vim.bo[buffer].omnifunc = "v:lua.vim.lsp.omnifunc"
+    end
+    for _, map in ipairs(vim.api.nvim_buf_get_keymap(buffer, "n")) do
+      if map.lhs == "gO" and map.desc == OUTLINE_OF_MARKDOWN then
+        vim.keymap.del("n", "gO", { buffer = buffer })
+      end
+    end
+  end,
+})
+
+-- Values of the state and projections as buffers that nobody writes, and a command that opens them.
 
 vim.api.nvim_create_autocmd("BufReadCmd", {
   group = group,
