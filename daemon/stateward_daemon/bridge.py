@@ -29,6 +29,8 @@ if TYPE_CHECKING:
 # A daemon that dies on what this editor sends would be started and killed for ever.
 LOSSES_MAX: Final = 5
 LOSS_INTERVAL_S: Final = 60.0
+# A daemon that was killed takes connections until the kernel has closed its socket; to lose it once more is one loss.
+ONE_LOSS_S: Final = 0.5
 
 _READ_BYTES: Final = 256 * 1024
 # By number: the streams of `sys` have buffers and locks of their own, and a thread that reads one hinders the exit.
@@ -156,7 +158,9 @@ class Bridge:
     def _recover(self) -> None:
         """Start another daemon and hand the conversation over to it."""
         now = time.monotonic()
-        self._losses.append(now)
+        is_another = not self._losses or now - self._losses[-1] >= ONE_LOSS_S
+        if is_another:
+            self._losses.append(now)
         if len(self._losses) == LOSSES_MAX and now - self._losses[0] < LOSS_INTERVAL_S:
             raise Lost(f"the daemon was lost {LOSSES_MAX} times in a short time; see stateward daemon logs")
         with self._sending:
@@ -171,7 +175,7 @@ class Bridge:
             if self._ended:
                 self._shut(socket.SHUT_WR)
         # Not while we hold the lock: the editor may read only after it has got rid of what it writes.
-        self._tell_all([*unanswered, restart_notice()])
+        self._tell_all([*unanswered, *([restart_notice()] if is_another else ())])
 
     def _hand_over(self) -> None:
         replay = self._replay

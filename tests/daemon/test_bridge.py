@@ -287,8 +287,9 @@ class TestSurviving:
         assert [message.get("method") for message in editor.heard_by(1)] == ["initialize", "initialized", "ping"]
 
     def test_a_daemon_that_is_lost_again_and_again_ends_with_1(
-        self, editor: Editor, capsys: pytest.CaptureFixture[str]
+        self, editor: Editor, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
     ) -> None:
+        monkeypatch.setattr(bridge_module, "ONE_LOSS_S", 0.0)
         editor.initialize()
         for _ in range(LOSSES_MAX - 1):
             editor.lose_daemon()
@@ -299,7 +300,22 @@ class TestSurviving:
             f"stateward: the daemon was lost {LOSSES_MAX} times in a short time; see stateward daemon logs\n"
         )
 
+    def test_a_killed_daemon_that_still_takes_connections_is_lost_once(
+        self, editor: Editor, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        """Its listening socket outlives its connections by a moment, and the bridge may be back before."""
+        monkeypatch.setattr(bridge_module, "ONE_LOSS_S", 60.0)
+        editor.initialize()
+        editor.lose_daemon()
+        for number in range(2, LOSSES_MAX):
+            editor.daemon.hang_up()
+            editor.say(request(number, "ping"))
+
+            assert editor.hear().get("id") == number
+        assert len(editor.bridge._losses) == 1
+
     def test_losses_far_apart_are_survived(self, editor: Editor, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr(bridge_module, "ONE_LOSS_S", 0.0)
         monkeypatch.setattr(bridge_module, "LOSS_INTERVAL_S", 0.0)
         editor.initialize()
         for _ in range(LOSSES_MAX + 2):
