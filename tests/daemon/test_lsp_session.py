@@ -305,3 +305,39 @@ async def test_a_session_that_is_gone_leaves_nothing_behind() -> None:
     del editor
     gc.collect()
     assert gone() is None
+
+
+class TestEditsThatDoNotFit:
+    """What is shown is never older than the text: an edit that cannot be read ends the text that it is about."""
+
+    @pytest.mark.parametrize(
+        ("document", "change"),
+        [
+            ({}, {"range": {"start": {"line": "x", "character": 0}}, "text": ""}),
+            ({}, {"text": 5}),
+            ({}, {"text": None}),
+            ({}, {}),
+            ({"version": None}, {"text": "# New\n"}),
+        ],
+    )
+    async def test_the_text_is_let_go_and_the_person_is_told(
+        self, editor: Editor, document: dict[str, Any], change: dict[str, Any]
+    ) -> None:
+        editor.initialize()
+        editor.open(URI, "# Old\n")
+        about = {"uri": URI, "version": 2, **document}
+        editor.notify("textDocument/didChange", textDocument=about, contentChanges=[change])
+
+        assert editor.result("textDocument/documentSymbol", textDocument={"uri": URI}) == []
+        [said] = [
+            sent["params"]["message"] for sent in editor.channel.sent if sent.get("method") == "window/showMessage"
+        ]
+        assert "open the document again" in said
+
+    async def test_a_null_is_as_good_as_nothing(self, editor: Editor) -> None:
+        editor.initialize()
+        editor.open(URI, "# Old\n")
+        editor.change(URI, 2, {"range": None, "rangeLength": None, "text": "# New\n"})
+
+        [symbol] = editor.result("textDocument/documentSymbol", textDocument={"uri": URI})
+        assert symbol["name"] == "New"

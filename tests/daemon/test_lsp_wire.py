@@ -32,7 +32,7 @@ def channel() -> Channel:
 
 @pytest.fixture
 def open_(channel: Channel) -> Wire:
-    return wire.open_wire(channel, "1", logging.getLogger("stateward"))
+    return wire.open_wire(channel, "1", logging.getLogger("stateward"), lambda _method, _params: None)
 
 
 def serve_slowly(open_: Wire) -> asyncio.Event:

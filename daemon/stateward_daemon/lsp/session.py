@@ -92,7 +92,7 @@ class LspSession:
         self._channel = channel
         self._loop = asyncio.get_running_loop()
         self._following = Following(caller, self._view_changed, self._show_if_looked_after)
-        self._wire = open_wire(channel, host.version, host.log)
+        self._wire = open_wire(channel, host.version, host.log, self._unread)
         self.showing = Showing(self, channel, self._wire)
         self.watcher = Lookout(host.watcher, lambda: self.folders.roots)
         self.opened = Opened(host, self.watcher)
@@ -305,6 +305,15 @@ class LspSession:
     def _ask_for_edit(self, params: lsp.ApplyWorkspaceEditParams) -> None:
         if self.is_serving:
             self.ask(lsp.WORKSPACE_APPLY_EDIT, params)
+
+    def _unread(self, method: str, params: Any) -> None:  # noqa: ANN401 - any JSON value
+        """Let go of a text whose edit does not fit: what would be shown of it from now on were another text's."""
+        document = params.get("textDocument") if isinstance(params, dict) else None
+        uri = document.get("uri") if isinstance(document, dict) else None
+        if method == lsp.TEXT_DOCUMENT_DID_CHANGE and isinstance(uri, str) and self.opened.close(uri):
+            self.showing.push(uri)
+            told = "the editor sent an edit that does not fit the protocol; open the document again to have it served"
+            self.showing.tell(told, lsp.MessageType.Warning)
 
     def _show_all(self, below: Path | None = None) -> None:
         """Show anew what the client works with, or what of it lies below a directory."""

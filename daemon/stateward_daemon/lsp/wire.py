@@ -84,12 +84,14 @@ class Wire(LanguageServerProtocol):
         channel: Where messages go.
         log: Where mistakes go.
         client: What the client can do, which decides about what is announced and asked.
+        unread: Called with the method and the params of a notification that does not fit.
         working: The progress of the request that a thread works on, of which there is one at most.
     """
 
     channel: Channel
     log: logging.Logger
     client: Client
+    unread: Callable[[str, Any], None]
     working: Progress | None = None
 
     def __init__(self, server: LanguageServer, converter: Converter) -> None:
@@ -138,6 +140,8 @@ class Wire(LanguageServerProtocol):
             params = read_params(method, message.get("params"))
         except WireError as error:
             self.refuse(identifier, error)
+            if identifier is None:
+                self.unread(method, message.get("params"))
             return
         if identifier is not None and method in self._is_long and self._is_long[method](params):
             self._work(identifier, partial(self._answer, identifier, handler, params), self._progress(method, params))
@@ -354,12 +358,12 @@ class Wire(LanguageServerProtocol):
         return types and types[1]
 
 
-def open_wire(channel: Channel, version: str, log: logging.Logger) -> Wire:
-    """Return a dispatcher for one client, which serves nothing yet but `initialize`."""
+def open_wire(channel: Channel, version: str, log: logging.Logger, unread: Callable[[str, Any], None]) -> Wire:
+    """Return a dispatcher for one client, which serves nothing yet but `initialize`; for `unread` see `Wire`."""
     server = LanguageServer("stateward", version, protocol_cls=Wire, converter_factory=lambda: CONVERTER)
     wire = server.protocol
     assert isinstance(wire, Wire)  # noqa: S101 - for the type checker
-    wire.channel, wire.log, wire.client = channel, log, Client()
+    wire.channel, wire.log, wire.client, wire.unread = channel, log, Client(), unread
     return wire
 
 
@@ -378,8 +382,18 @@ def read_params(method: str, params: Any) -> Any:  # noqa: ANN401 - any JSON val
         # The types end numbers at 2^31 - 1. Editors that mean "the end of the line" send greater ones, and every
         # position is clamped to its text anyway.
         with attrs.validators.disabled():
-            return CONVERTER.structure({} if params is None else params, params_type)
+            return CONVERTER.structure({} if params is None else _typed(method, params), params_type)
     except Exception as error:  # noqa: BLE001 - the hooks of lsprotocol raise whatever they meet
         complaint, _, place = transform_error(error, "$.params")[0].partition(" @ ")
         path = _AFTER_UNDERSCORE.sub(lambda match: match[1].upper(), place)
         raise WireError("invalid_request", f"params of {method} do not fit: {complaint}", path=path) from None
+
+
+def _typed(method: str, params: Any) -> Any:  # noqa: ANN401 - any JSON value
+    """Return params in which edits of a text have a text and, of what tells their two shapes apart, no nulls."""
+    if method != lsp.TEXT_DOCUMENT_DID_CHANGE or not isinstance(params, dict):
+        return params
+    changes = [{key: value for key, value in one.items() if value is not None} for one in params["contentChanges"]]
+    if not all(isinstance(one.get("text"), str) for one in changes):
+        raise TypeError("an edit has a text")
+    return {**params, "contentChanges": changes}
