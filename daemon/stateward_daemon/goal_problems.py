@@ -198,7 +198,7 @@ class GoalProblems:
             return
         kept.has_references = look.has_references
         if not look.has_references:
-            kept.grounds = {viewer: grounds._replace(state="") for viewer, grounds in kept.grounds.items()}
+            kept.grounds = {viewer: grounds.without_state() for viewer, grounds in kept.grounds.items()}
         # Who sees something for the first time is told of it only if it has come since he began to look.
         is_change = kept.has_moved or look.has_moved or not look.others.isdisjoint(kept.findings)
         kept.findings, kept.has_moved = look.findings, False

@@ -31,6 +31,10 @@ class Grounds(NamedTuple):
     goal: str
     state: str
 
+    def without_state(self) -> Grounds:
+        """Return what is left where nothing leads into the state."""
+        return self._replace(state="")
+
 
 def grounds_of(selection: Selection | None, view: View, goal: Goal | None) -> Grounds:
     """Return what the problems of a document rest on, which is that of `goal`, for one who works with `selection`."""

@@ -149,7 +149,7 @@ def _never(_seconds: float, _call: Callable[[], None]) -> None:
     """Stand in for a clock where there is no loop that could wait."""
 
 
-def _at_once(job: Callable[[], Any], done: Callable[[Any], None], failed: Callable[[Exception], None]) -> None:
+def at_once(job: Callable[[], Any], done: Callable[[Any], None], failed: Callable[[Exception], None]) -> None:
     """Stand in for threads where nobody else is served meanwhile."""
     try:
         result = job()
@@ -187,8 +187,8 @@ class Host:
     watcher: Watcher | None = None
     subscriptions: Subscriptions = field(default_factory=lambda: Subscriptions(_never))
     encoded: EncodedValues = field(default_factory=EncodedValues)
-    work: Work = _at_once
-    lanes: Lanes = field(default_factory=lambda: Lanes(_at_once))
+    work: Work = at_once
+    lanes: Lanes = field(default_factory=lambda: Lanes(at_once))
     unsaved: Unsaved = field(default_factory=Unsaved)
     documents: Documents = field(default_factory=Documents)
     callers: dict[int, Caller] = field(default_factory=dict)

@@ -6,7 +6,7 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, Final, cast
 
-from stateward_daemon.host import Host
+from stateward_daemon.host import Host, at_once
 from stateward_daemon.lanes import Lanes
 from stateward_daemon.settings import Settings
 from stateward_daemon.steps import OnLane
@@ -150,15 +150,6 @@ class Ledger:
         draft = Draft(self._view)
         draft.apply(transition, at=NOON, sequence=self._view.sequence + 1)
         self._view = draft.finish()
-
-
-def at_once(job: Callable[[], Any], done: Callable[[Any], None], failed: Callable[[Exception], None]) -> None:
-    try:
-        result = job()
-    except Exception as error:  # noqa: BLE001 - as a thread does
-        failed(error)
-    else:
-        done(result)
 
 
 def host_of(ledger: Ledger) -> Host:

@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Any, Final
 
 import pytest
 
-from authority.shown_goal import Ledger, at_once, serve
+from authority.shown_goal import Ledger, serve
 from editor import Editor, save
+from stateward_daemon.host import at_once
 from stateward_daemon.lanes import Lanes
 from stateward_daemon.lsp.served import FOLLOWED_MAX
 from stateward_daemon.pretty import TEXT_LENGTH_MAX

@@ -59,7 +59,7 @@ class Following:
         for uri, (path, grounds) in list(self._noted.items()):
             goal = goals.get(str(path))
             now = grounds_of(self._caller.readable(), view, goal)
-            now = now if grounds.state else now._replace(state="")
+            now = now if grounds.state else now.without_state()
             if goal is not None:
                 followed.append(goal)
             if grounds != now:

@@ -219,7 +219,7 @@ class LspSession:
     def follow(self, uri: str, reading: Reading) -> None:
         """Show a document anew when its goal or the state moves on: what was answered about it rests on them."""
         grounds, path = self._grounds_of(uri), self.path(uri)
-        self._following.note(uri, path, grounds if reading.goal.has_reference_sign else grounds._replace(state=""))
+        self._following.note(uri, path, grounds if reading.goal.has_reference_sign else grounds.without_state())
 
     def diagnostics(self, uri: str, shown: Reading | None) -> list[lsp.Diagnostic]:
         """Return the diagnostics of what is shown under `uri`, none where there is no file."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from stateward_daemon.lsp.commands import said_of
 from stateward_daemon.state_keys import read_keys
@@ -16,6 +16,8 @@ from stateward_engine.store.clock import utc_now
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+    from lsprotocol import types as lsp
 
     from stateward_daemon.host import Caller
     from stateward_daemon.lsp.prose import Prose
@@ -56,8 +58,13 @@ class Named(NamedTuple):
         return {name: value for name, value in self._asdict().items() if value}
 
 
-def told_of(session: LspSession, prose: Prose, named: Named) -> str | None:
-    """Return what is known of what an item names, `None` where that is nothing any more."""
+def told_of(session: LspSession, prose: Prose, data: Any) -> lsp.MarkupContent | None:  # noqa: ANN401 - any JSON value
+    """Return what is known of what the data of an item name, `None` where that is nothing any more."""
+    words = _words_of(session, prose, Named.read(data))
+    return None if words is None else prose.content([words])
+
+
+def _words_of(session: LspSession, prose: Prose, named: Named) -> str | None:
     if named.key:
         return key_meaning(prose, named.key)
     if named.path:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from stateward_daemon.lsp.prose import Prose
-from stateward_daemon.lsp.telling import Named, told_of
+from stateward_daemon.lsp.telling import told_of
 
 if TYPE_CHECKING:
     from lsprotocol import types as lsp
@@ -15,8 +15,6 @@ if TYPE_CHECKING:
 
 def handle(session: LspSession, hint: lsp.InlayHint) -> lsp.InlayHint:
     """Return the hint with what is known of the todo or the path that it is about."""
-    prose = Prose(session.client.shows_markdown)
-    told = told_of(session, prose, Named.read(hint.data))
-    if told is not None:
-        hint.tooltip = prose.content([told])
+    if told := told_of(session, Prose(session.client.shows_markdown), hint.data):
+        hint.tooltip = told
     return hint

@@ -33,8 +33,7 @@ def handle(session: LspSession, params: lsp.InlayHintParams) -> list[lsp.InlayHi
     if not session.client.resolves_tooltips:
         prose = Prose(session.client.shows_markdown)
         for hint in hints:
-            told = told_of(session, prose, Named.read(hint.data))
-            hint.tooltip = None if told is None else prose.content([told])
+            hint.tooltip = told_of(session, prose, hint.data)
     return hints
 
 
