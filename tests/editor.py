@@ -76,8 +76,15 @@ class Editor:
         self.channel = Channel()
         # Of the store only what `attach` tells about it.
         store = cast("Store", SimpleNamespace(view=View(), provider="embedded"))
+        self._loop = asyncio.get_running_loop()
         self.watcher = Watcher(self._file_changed)
-        host = Host(store=store, store_path=Path("/store"), settings=Settings(), watcher=self.watcher)
+        host = Host(
+            store=store,
+            store_path=Path("/store"),
+            settings=Settings(),
+            watcher=self.watcher,
+            wrote=self._wrote,
+        )
         self.caller = host.admit(0, self.channel)
         self.session = LspSession(self.channel, self.caller)
         self._id = 0
@@ -91,8 +98,15 @@ class Editor:
         self.session.closed()
         await self.watcher.close()
 
-    def _file_changed(self, path: Path) -> None:
-        self.session.file_changed(path)
+    def _file_changed(self, path: Path, digest: str | None) -> None:
+        self.session.file_changed(path, digest)
+
+    def _wrote(self, path: Path, digest: str) -> None:
+        self._loop.call_soon_threadsafe(self.watcher.wrote, path, digest)
+
+    def file_changed(self, path: Path) -> None:
+        """Let the session hear that the file at `path` is another one, without waiting for the watcher."""
+        self.session.file_changed(path, self.session.documents.digest(path))
 
     def send(self, **message: Any) -> None:
         """Send one message as it is."""

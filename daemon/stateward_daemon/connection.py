@@ -140,10 +140,10 @@ class Connection(asyncio.Protocol):
             self._exchange.resumed()
         self._go_on()
 
-    def file_changed(self, path: Path) -> None:
-        """Tell the client's session that the file at `path` has other content now, or came or went."""
+    def file_changed(self, path: Path, digest: str | None) -> None:
+        """Tell the client's session that the file at `path` has content of another digest now, or came or went."""
         if self._exchange is not None:
-            self._exchange.file_changed(path)
+            self._exchange.file_changed(path, digest)
 
     # -- frames in ---------------------------------------------------------------------------------------------------
 

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 from stateward_daemon.documents import read_file
 from stateward_daemon.log import LOGGER_NAME
 from stateward_daemon.steps import OnLane
+from stateward_daemon.writing import create, publish
 from stateward_engine.authority import delivery as d
 from stateward_engine.authority import delivery_reports as reports
 from stateward_engine.authority.commands import NoteDelivery
@@ -35,7 +36,6 @@ from stateward_engine.authority.goal import MARKDOWN_AUTHORITY
 from stateward_engine.authority.refusals import refused
 from stateward_engine.errors import EngineError, Refused, RequestError
 from stateward_engine.goals.lines import decode_document
-from stateward_engine.store.publish_file import create_file, publish_file
 from stateward_protocol.errors import WireError
 
 if TYPE_CHECKING:
@@ -202,9 +202,9 @@ class Means:
     wait: Callable[[Path], list[Held]]
     note: Callable[[NoteDelivery], object]
     read: Callable[[Path], bytes | None]
+    publish: Callable[[Path, Callable[[bytes], bytes]], Publication]
+    create: Callable[[Path, bytes], Publication]
     render: Callable[[bytes, Snapshot], Rendering] = render_display
-    publish: Callable[[Path, Callable[[bytes], bytes]], Publication] = publish_file
-    create: Callable[[Path, bytes], Publication] = create_file
     confirm: Callable[[Mapping[str, Any], str], d.Confirmation | None] = d.confirm
 
 
@@ -215,6 +215,8 @@ def means_of(host: Host, goal_id: str) -> Means:
         wait=lambda path: host.unsaved.wait(path, goal_id),
         read=_read,
         note=host.store.commit_now,
+        publish=partial(publish, host),
+        create=partial(create, host),
     )
 
 

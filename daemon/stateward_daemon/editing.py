@@ -9,12 +9,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from stateward_daemon.documents import read_file
+from stateward_daemon.writing import publish
 from stateward_engine.authority.goal import find_goal
 from stateward_engine.authority.markdown_operations import apply, receipt_for
 from stateward_engine.authority.operations import demand_revision, replayed
 from stateward_engine.errors import Overtaken
 from stateward_engine.store.clock import utc_now
-from stateward_engine.store.publish_file import publish_file
 
 if TYPE_CHECKING:
     from stateward_daemon.host import Host
@@ -73,7 +73,7 @@ def edit(host: Host, command: TodoOperation) -> RecordEdit | Members | None:
         if command.dry_run:
             merge(read_file(path))
         else:
-            publish_file(path, merge)
+            publish(host, path, merge)
     except _PromotedError:
         return None
     return outcome

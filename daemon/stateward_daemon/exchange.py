@@ -193,10 +193,10 @@ class Exchange:
         """Take what need not wait for a thread that works on an earlier message; tell whether it is taken."""
         return self._lsp is not None and isinstance(message, dict) and self._lsp.overhear(message)
 
-    def file_changed(self, path: Path) -> None:
-        """Tell an editor that the file at `path` has other content now, or came or went."""
+    def file_changed(self, path: Path, digest: str | None) -> None:
+        """Tell an editor that the file at `path` has content of another digest now, or came or went."""
         if self._lsp is not None:
-            self._lsp.file_changed(path)
+            self._lsp.file_changed(path, digest)
 
     def resumed(self) -> None:
         """Tell an editor's session that the client reads again."""

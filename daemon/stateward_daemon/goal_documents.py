@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from stateward_daemon.documents import read_file
+from stateward_daemon.writing import create
 from stateward_engine.errors import InvalidRequest
-from stateward_engine.store.publish_file import create_file
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -62,13 +62,13 @@ def moved_content(goal: Goal, path: str) -> dict[str, Json] | None:
     return read_content(Path(path))
 
 
-def create_document(path: Path, text: str) -> dict[str, Json]:
+def create_document(host: Host, path: Path, text: str) -> dict[str, Json]:
     """Create a document and return its content as `read_content` does.
 
     Raises:
         NotPublished: Something stands there, or it could not be written.
     """
-    create_file(path, text.encode())
+    create(host, path, text.encode())
     return _content(text.encode())
 
 

@@ -145,6 +145,10 @@ class Caller:
         return self.own_document(Path(path)) or self.host.documents.read(Path(path))
 
 
+def _tell_nobody(_path: Path, _digest: str) -> None:
+    """Stand in for a watcher where nobody shows documents."""
+
+
 def _never(_seconds: float, _call: Callable[[], None]) -> None:
     """Stand in for a clock where there is no loop that could wait."""
 
@@ -171,6 +175,8 @@ class Host:
         log_path: Where the log is written.
         stop: Ends the daemon after what is queued is durable; `None` in-process.
         watcher: Watches goal documents; `None` in-process.
+        wrote: Tells those who show a document, given by its path, that this process wrote it, and the digest of what it
+            held then. From any thread.
         subscriptions: Who is told of changes.
         encoded: The large values that were served last, ready to be sent.
         work: Runs a job in a thread and then calls, where calls are handled, `done` with its result or `failed`.
@@ -185,6 +191,7 @@ class Host:
     log_path: Path | None = None
     stop: Callable[[], None] | None = None
     watcher: Watcher | None = None
+    wrote: Callable[[Path, str], None] = _tell_nobody
     subscriptions: Subscriptions = field(default_factory=lambda: Subscriptions(_never))
     encoded: EncodedValues = field(default_factory=EncodedValues)
     work: Work = at_once

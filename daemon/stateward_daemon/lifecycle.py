@@ -151,6 +151,7 @@ class Daemon:
             log_path=log_path(store_path),
             stop=self._stop.set,
             watcher=self._watcher,
+            wrote=self._wrote,
             subscriptions=subscriptions,
             work=self._work,
             lanes=Lanes(self._work),
@@ -223,9 +224,15 @@ class Daemon:
         else:
             self._loop.call_later(SOCKET_CHECK_S, self._check_socket)
 
-    def _file_changed(self, path: Path) -> None:
+    def _wrote(self, path: Path, digest: str) -> None:
+        """Have it reported on the loop, where the caller is answered later."""
+        # At the end of a daemon there is no loop, and nobody to be told.
+        with suppress(RuntimeError):
+            self._loop.call_soon_threadsafe(self._watcher.wrote, path, digest)
+
+    def _file_changed(self, path: Path, digest: str | None) -> None:
         for connection in list(self._connections):
-            connection.file_changed(path)
+            connection.file_changed(path, digest)
         self.host.subscriptions.file_changed(path)
 
     async def _drain(self) -> None:

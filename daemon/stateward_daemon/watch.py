@@ -77,11 +77,12 @@ class Watcher:
     then on a watch of the file itself hears nothing.
     """
 
-    def __init__(self, on_change: Callable[[Path], None], documents: Documents | None = None) -> None:
+    def __init__(self, on_change: Callable[[Path, str | None], None], documents: Documents | None = None) -> None:
         """Make a watcher of nothing yet.
 
         Args:
-            on_change: Called on the loop with the path of a document that was written, came or went.
+            on_change: Called on the loop with the path of a document that was written, came or went, and the digest of
+                its content; `None` where there is none to be read.
             documents: Whose `digest` tells contents apart.
         """
         self._on_change = on_change
@@ -125,6 +126,23 @@ class Watcher:
         watched.holders -= 1
         if not watched.holders:
             del self._watched[path]
+            self._stirred.set()
+
+    def wrote(self, path: Path, digest: str) -> None:
+        """Report that this process wrote the document at `path`, of which nothing is reported again.
+
+        Args:
+            path: The document.
+            digest: Of what it wrote.
+        """
+        watched = self._watched.get(path)
+        if watched is None:
+            return
+        sight = _Sight(_stamp(path), digest)
+        if sight != watched.sight:
+            watched.sight = sight
+            self._report(path, sight)
+            # The stamp may be that of somebody who wrote right after. It is young, so the next check does not trust it.
             self._stirred.set()
 
     async def close(self) -> None:
@@ -192,14 +210,14 @@ class Watcher:
                 # Whoever took the document out and in again meanwhile has seen something newer.
                 if watched is not None and watched.sight is known[path] and sight != watched.sight:
                     watched.sight, reported = sight, True
-                    self._report(path)
+                    self._report(path, sight)
             return directories, reported
 
-    def _report(self, path: Path) -> None:
+    def _report(self, path: Path, sight: _Sight) -> None:
         if self._closed:
             return
         try:
-            self._on_change(path)
+            self._on_change(path, sight.digest)
         except Exception:  # noqa: BLE001 - one connection's mistake must not end the watch for all others
             self._log.exception("a change of a goal document was not handled")
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 import pytest
 
-from stateward_daemon import editing
+from stateward_daemon import writing
 from stateward_daemon.editing import edit
 from stateward_daemon.host import Host
 from stateward_daemon.settings import Settings
@@ -84,7 +84,7 @@ def before_publishing(monkeypatch: pytest.MonkeyPatch, happens: Callable[[], Non
 
         return publish_file(path, disturbed)
 
-    monkeypatch.setattr(editing, "publish_file", publish)
+    monkeypatch.setattr(writing, "publish_file", publish)
 
 
 def test_an_edit_is_published_and_its_receipt_kept(desk: Desk) -> None:

@@ -307,7 +307,7 @@ class TestOutsideChanges:
         await editor.next_push(uri)
 
         save(goal, BAD)
-        editor.session.file_changed(goal)
+        editor.file_changed(goal)
         editor.change(uri, 3, {"text": GOOD})
         pushed = await editor.next_push(uri)
         assert (pushed["version"], codes(pushed)) == (3, [])
@@ -330,7 +330,7 @@ class TestOutsideChanges:
         editor.initialize()
         editor.open(uri, GOOD)
         save(goal, "")
-        editor.session.file_changed(goal)
+        editor.file_changed(goal)
 
         assert editor.result("textDocument/documentSymbol", textDocument={"uri": uri})
 
@@ -410,7 +410,7 @@ class TestPull:
         editor.initialize({"textDocument": {"diagnostic": {}}})
         editor.open(goal.as_uri(), GOOD)
         save(goal, BAD)
-        editor.session.file_changed(goal)
+        editor.file_changed(goal)
 
         await editor.until(lambda: any(codes(shown) for shown in editor.pushed()))
 

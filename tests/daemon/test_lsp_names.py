@@ -399,7 +399,7 @@ class TestRename:
         await work_in(editor, home)
         editor.open(home.as_uri(), HOME)
         save(home, f"{HOME}more\n")
-        editor.session.file_changed(home)
+        editor.file_changed(home)
 
         assert refusal(editor, home, at(HOME, "Pick"))[0] == "document_changed"
 

@@ -141,7 +141,7 @@ class TestPending:
 
         # The buffer is that of the file as it was, until its editor loads the new one.
         assert deliver(editor.caller.host, GOAL)["projection_delivery"] == "current"
-        editor.session.file_changed(path)
+        editor.file_changed(path)
         ledger.touch()
         assert deliver(editor.caller.host, GOAL)["projection_delivery"] == "delivered"
 

@@ -14,6 +14,7 @@ from asyncinotify import Inotify, Mask
 from editor import delete, save
 from stateward_daemon import watch
 from stateward_daemon.file_events import FileEvents
+from stateward_daemon.lsp.reading import text_digest
 from stateward_daemon.watch import Watcher
 
 if TYPE_CHECKING:
@@ -25,11 +26,16 @@ PATIENCE_S = 10
 
 
 class Watch:
-    """A watcher, and what it reported."""
+    """A watcher, and what it reported: paths in order, and by path the digest of the last content."""
 
     def __init__(self) -> None:
         self.reported: asyncio.Queue[Path] = asyncio.Queue()
-        self.watcher = Watcher(self.reported.put_nowait)
+        self.digests: dict[Path, str | None] = {}
+        self.watcher = Watcher(self._report)
+
+    def _report(self, path: Path, digest: str | None) -> None:
+        self.digests[path] = digest
+        self.reported.put_nowait(path)
 
     async def next(self) -> Path:
         """Return the path of the next report."""
@@ -130,6 +136,43 @@ class TestByEvents:
         save(goal, "for a moment")
         save(goal, "the watch stands")
         assert await watching.next() == goal
+
+    async def test_what_this_process_wrote_is_reported_at_once_and_once(self, watching: Watch, goal: Path) -> None:
+        other = goal.with_name("other.md")
+        for path in (goal, other):
+            watching.watcher.add(path)
+        await watching.standing(other)
+
+        save(goal, "ours")
+        watching.watcher.wrote(goal, text_digest("ours"))
+        assert (watching.reported.get_nowait(), watching.digests[goal]) == (goal, text_digest("ours"))
+        # Events come in order: those of our own writing are heard by then.
+        save(other, "theirs")
+        assert await watching.next() == other
+
+    async def test_who_writes_right_after_this_process_is_heard(self, watching: Watch, goal: Path) -> None:
+        watching.watcher.add(goal)
+        await watching.standing(goal)
+
+        save(goal, "ours")
+        save(goal, "theirs")
+        watching.watcher.wrote(goal, text_digest("ours"))
+        assert (watching.reported.get_nowait(), watching.digests[goal]) == (goal, text_digest("ours"))
+        assert (await watching.next(), watching.digests[goal]) == (goal, text_digest("theirs"))
+
+    async def test_what_the_watcher_saw_first_is_not_reported_again(self, watching: Watch, goal: Path) -> None:
+        watching.watcher.add(goal)
+        save(goal, "ours")
+        assert await watching.next() == goal
+
+        watching.watcher.wrote(goal, text_digest("ours"))
+        assert watching.reported.empty()
+
+    async def test_what_this_process_wrote_and_nobody_watches_is_nobodys_news(
+        self, watching: Watch, goal: Path
+    ) -> None:
+        watching.watcher.wrote(goal, text_digest("old"))
+        assert watching.reported.empty()
 
     async def test_an_event_is_believed_more_than_a_stamp(
         self, watching: Watch, goal: Path, monkeypatch: pytest.MonkeyPatch
@@ -353,7 +396,7 @@ class TestHolders:
     async def test_a_mistake_in_one_report_ends_nothing(self, goal: Path, caplog: pytest.LogCaptureFixture) -> None:
         reported: asyncio.Queue[Path] = asyncio.Queue()
 
-        def report(path: Path) -> None:
+        def report(path: Path, _digest: str | None) -> None:
             reported.put_nowait(path)
             raise ValueError
 

@@ -26,6 +26,6 @@ def handle(caller: Caller, params: GoalNewParams) -> Steps:
     path = document_path(caller.host, params.path)
     demand_free(caller.host.store.view, params.goal_id, str(path))
     text = new_document(params.goal_id, params.objective, f"{utc_now()[:19]}Z", params.next_action or NEXT_ACTION)
-    content = yield OnLane(params.goal_id, partial(create_document, path, text))
+    content = yield OnLane(params.goal_id, partial(create_document, caller.host, path, text))
     agents = None if params.agents is None else tuple(params.agents)
     return (yield RegisterGoal(params.goal_id, str(path), content, agents, os.urandom(8).hex()))

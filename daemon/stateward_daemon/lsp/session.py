@@ -138,16 +138,15 @@ class LspSession:
         """Whether every command is answered."""
         return self._wire.settled
 
-    def file_changed(self, path: Path) -> None:
-        """Take note that the file at `path` has other content now, or came or went."""
+    def file_changed(self, path: Path, digest: str | None) -> None:
+        """Take note that the file at `path` has content of this digest now, `None` for nothing to be read."""
         if path.name in FILES:
             self.showing.forget(f"{path}:")
             self._show_all(below=path.parent)
             return
-        on_disk = self.documents.digest(path)
         opened = [buffer for buffer in self.buffers.values() if buffer.path == path]
         for buffer in opened:
-            if buffer.file_changed(on_disk):
+            if buffer.file_changed(digest):
                 self.showing.show(buffer.uri)
         if path in self.folders.goals and not opened:
             self.showing.show(self.folders.goals[path])

@@ -57,7 +57,7 @@ def restart(session: LspSession, _given: dict[str, Any]) -> Steps:
     yield from ()
     for buffer in list(session.buffers.values()):
         buffer.forget()
-        session.file_changed(buffer.path)
+        session.file_changed(buffer.path, session.documents.digest(buffer.path))
     session.folders.change(added=())
     uris = {*session.buffers, *session.folders.goals.values()}
     for uri in uris:
