@@ -87,6 +87,11 @@ class Bridge:
             # The editor no longer listens, and has no use for a reason.
             return EXIT_FINDINGS
         finally:
+            with self._sending:
+                unanswered = list(self._replay.fail_pending())
+            # Nobody else answers what the editor has asked, if it still listens.
+            with suppress(OSError):
+                self._tell_all(unanswered)
             self._daemon.close()
         return EXIT_OK
 
@@ -127,7 +132,6 @@ class Bridge:
             if self._fault is not None:
                 raise Lost(self._fault)
             if self._ended or self._replay.leaving:
-                self._tell_all(self._replay.fail_pending())
                 return
             self._recover()
 
@@ -166,9 +170,9 @@ class Bridge:
         with self._sending:
             if self._replay.overflown:
                 raise Lost("the daemon was lost, and the open documents are too large to hand over; restart the editor")
-            unanswered = list(self._replay.fail_pending())
             self._daemon.close()
             self._use(self._connect())
+            unanswered = list(self._replay.fail_pending())
             # A daemon that is lost again in the middle of this is noticed when it is read from.
             with suppress(OSError):
                 self._hand_over()

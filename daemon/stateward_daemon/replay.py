@@ -182,7 +182,7 @@ def failed_request(identifier: RequestId) -> bytes:
     """Return the answer to a request that a lost daemon took with it."""
     error = {
         "code": REQUEST_FAILED,
-        "message": "the daemon was restarted before it answered; the request may be repeated",
+        "message": "the daemon was lost before it answered; the request may be repeated",
         "data": {"category": "store_unavailable", "retryable": True},
     }
     return _message(id=identifier, error=error)

@@ -6,6 +6,7 @@ import json
 import os
 import socket
 import threading
+from collections import deque
 from typing import TYPE_CHECKING, Any, Self
 
 import pytest
@@ -335,6 +336,25 @@ class TestSurviving:
 
         assert editor.end() == 1
         assert "too large to hand over" in capsys.readouterr().err
+
+    @pytest.mark.parametrize("reason", ["no daemon to be had", "lost too often"])
+    def test_a_request_in_flight_is_answered_also_when_the_bridge_gives_up(
+        self, editor: Editor, reason: str, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        editor.silent = {"textDocument/hover"}
+        editor.initialize()
+        editor.say(request(2, "textDocument/hover"))
+        editor.daemon.wait_for("textDocument/hover")
+        if reason == "no daemon to be had":
+            editor.unavailable = WireError("store_unavailable", "no daemon")
+        else:
+            monkeypatch.setattr(bridge_module, "LOSSES_MAX", 1)
+            monkeypatch.setattr(editor.bridge, "_losses", deque(maxlen=1))
+        editor.daemon.hang_up()
+
+        answer = editor.hear()
+        assert (answer["id"], answer["error"]["code"]) == (2, REQUEST_FAILED)
+        assert editor.end() in {editor.unavailable, 1}
 
     def test_a_daemon_that_cannot_be_started_again_is_the_callers_to_report(self, editor: Editor) -> None:
         editor.initialize()
