@@ -8,6 +8,7 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, Final, Self, cast
 
+from stateward.location import Place
 from stateward_daemon.host import Host
 from stateward_daemon.lsp.session import LspSession
 from stateward_daemon.settings import Settings
@@ -75,12 +76,12 @@ class Editor:
     def __init__(self) -> None:
         self.channel = Channel()
         # Of the store only what `attach` tells about it.
-        store = cast("Store", SimpleNamespace(view=View(), provider="embedded"))
+        store = cast("Store", SimpleNamespace(view=View(), provider="embedded", outage=None))
         self._loop = asyncio.get_running_loop()
         self.watcher = Watcher(self._file_changed)
         host = Host(
             store=store,
-            store_path=Path("/store"),
+            place=Place(Path("/store")),
             settings=Settings(),
             watcher=self.watcher,
             wrote=self._wrote,

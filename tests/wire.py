@@ -140,7 +140,7 @@ class Wire:
 class Daemon:
     """A daemon process in a folder of its own. Start it, connect to it, kill it, start it again."""
 
-    def __init__(self, folder: Path, **settings: float) -> None:
+    def __init__(self, folder: Path, **settings: float | str) -> None:
         self.folder = folder
         self.store = folder / "store"
         self.socket = folder / "d.sock"

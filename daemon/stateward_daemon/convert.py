@@ -9,6 +9,7 @@ from msgspec import UNSET
 
 from stateward_engine.authority.goal import all_goals
 from stateward_engine.errors import EngineError, InvalidRequest
+from stateward_engine.state.machines import named_on, path_on
 from stateward_engine.state.view import SCOPES, Identity, Selection
 from stateward_engine.store.group import Rejected
 from stateward_protocol import messages as m
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from stateward_daemon.positions import LineIndex
+    from stateward_engine.authority.goal import Machine
     from stateward_engine.goals.document import GoalDocument
     from stateward_engine.goals.problems import Fix, Problem
     from stateward_engine.state.view import View
@@ -70,16 +72,17 @@ def receipt(outcome: Outcome) -> Mapping[str, Any]:
 
 def writer_health(store: Store) -> m.WriterHealth:
     """Return whether mutations are taken, and why not."""
-    health = store.health
-    return m.WriterHealth(ok=health == "ok", reason=None if health == "ok" else health)
+    health, outage = store.health, store.outage
+    reason = None if health == "ok" else health
+    return m.WriterHealth(ok=health == "ok", reason=reason, stale_since=UNSET if outage is None else outage.since)
 
 
-def damaged_scopes(view: View) -> list[m.DamagedScope]:
+def damaged_scopes(view: View, machine: Machine | None) -> list[m.DamagedScope]:
     """Return the scopes that cannot be trusted."""
     return [
         m.DamagedScope(
             kind=identity.kind,
-            cwd=identity.cwd,
+            cwd=shown_cwd(identity.cwd, machine),
             session=identity.session,
             file=damage.file,
             reason=damage.reason,
@@ -95,7 +98,7 @@ def goal_list(view: View) -> GoalListResult:
         goals=[
             GoalEntry(
                 goal_id=goal.goal_id,
-                path=goal.path,
+                **goal.place(),
                 promoted=goal.promoted,
                 handoff_mode=goal.handoff_mode,
                 provider_revision=goal.provider_revision,
@@ -105,13 +108,16 @@ def goal_list(view: View) -> GoalListResult:
     )
 
 
-def selection(cwd: str | None, session: str | None, wanted: Sequence[m.Owner] | None) -> Selection:
+def selection(
+    cwd: str | None, session: str | None, wanted: Sequence[m.Owner] | None, machine: Machine | None
+) -> Selection:
     """Return the owners that a client asked to be bound to.
 
     Args:
         cwd: An absolute path of an existing directory, or `None`.
         session: A session id, or `None`.
         wanted: Owners by name; `None` is every owner that is given.
+        machine: That of the client, in a store that several share.
 
     Raises:
         InvalidRequest: for a directory that is not there, a session without a cwd, or an owner without what names it.
@@ -134,11 +140,23 @@ def selection(cwd: str | None, session: str | None, wanted: Sequence[m.Owner] | 
             raise InvalidRequest(
                 f"wanted names {scope}, so {scope} must be given", path=f"$.params.{scope}", wanted=f"a {scope}"
             )
-    real = None if cwd is None else os.path.realpath(cwd)
-    return Selection(real, session, tuple(scope for scope in SCOPES if scope in asked))
+    return Selection(_named(cwd, machine), session, tuple(scope for scope in SCOPES if scope in asked))
 
 
-def identity(kind: m.StreamKind, cwd: str | None, session: str | None, goal_id: str | None) -> Identity:
+def _named(cwd: str | None, machine: Machine | None) -> str | None:
+    """Return what names a directory of this machine in the store."""
+    # For Linux two slashes say what one says, and here they would name another machine.
+    return None if cwd is None else named_on(f"/{os.path.realpath(cwd).lstrip('/')}", machine and machine.id)
+
+
+def shown_cwd(name: str | None, machine: Machine | None) -> str | None:
+    """Return the path of a directory of this machine from its name; that of another machine keeps its name."""
+    return None if name is None else path_on(name, machine and machine.id)
+
+
+def identity(
+    kind: m.StreamKind, cwd: str | None, session: str | None, goal_id: str | None, machine: Machine | None
+) -> Identity:
     """Return the identity of one stream; the directory of a scope need not exist any more.
 
     Raises:
@@ -153,10 +171,10 @@ def identity(kind: m.StreamKind, cwd: str | None, session: str | None, goal_id: 
                 example='{"scope": "goal", "goal_id": "rollback"}',
             )
         return Identity(kind, goal=goal_id)
-    return _identity_of_scope(kind, cwd, session)
+    return _identity_of_scope(kind, cwd, session, machine)
 
 
-def _identity_of_scope(scope: m.Owner, cwd: str | None, session: str | None) -> Identity:
+def _identity_of_scope(scope: m.Owner, cwd: str | None, session: str | None, machine: Machine | None) -> Identity:
     given = {"global": True, "cwd": cwd is not None, "session": cwd is not None and session is not None}
     if not given[scope]:
         named = "a cwd" if scope == "cwd" else "a cwd and a session"
@@ -166,7 +184,7 @@ def _identity_of_scope(scope: m.Owner, cwd: str | None, session: str | None) -> 
             wanted=named,
             example='{"scope": "cwd", "cwd": "/home/ada/project"}',
         )
-    return Selection(None if cwd is None else os.path.realpath(cwd), session, (scope,)).identity(scope)
+    return Selection(_named(cwd, machine), session, (scope,)).identity(scope)
 
 
 def projection(document: GoalDocument, *, goal_id: str | None, source_ref: str) -> dict[str, Any]:

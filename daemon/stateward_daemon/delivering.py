@@ -29,7 +29,6 @@ from stateward_engine.authority.display import (
     rendered_digests,
     section_digests,
     section_edits,
-    state_of,
     take_snapshot,
 )
 from stateward_engine.authority.goal import MARKDOWN_AUTHORITY
@@ -44,6 +43,7 @@ if TYPE_CHECKING:
     from stateward_daemon.host import Host
     from stateward_daemon.steps import Steps
     from stateward_daemon.unsaved import Held
+    from stateward_engine.authority.goal import Machine
     from stateward_engine.goals.render import Rendering
     from stateward_engine.store.publish_file import Publication
 
@@ -108,57 +108,21 @@ def preview(host: Host, goal_id: str, pinned: str | None = None) -> dict[str, An
     return Delivering(goal_id, means_of(host, goal_id)).preview(pinned)
 
 
-def goal_status(host: Host, goal_id: str) -> dict[str, Any]:
-    """Return how a goal and its display stand. It may wait for the disk.
-
-    Raises:
-        Refused: `goal_not_registered`.
-        CorruptStore: A stream of the goal is damaged.
-
-    Source: authority.md section 2.
-    """
-    snapshot = take_snapshot(host.store.view, goal_id)
-    goal = snapshot.goal
-    path = Path(goal.path)
-    try:
-        # What is read through a link would not be written through it.
-        found = {"state": "unsafe", "reason_code": "document_is_link"} if path.is_symlink() else None
-        display = found or state_of(_read(path), snapshot)
-    except NotReplaceable as unreadable:
-        display = {"state": "unsafe", "reason_code": unreadable.reason_code}
-    # What would be written next: what is behind, or the next edit of a document that is its own authority.
-    waits, reason = (
-        ("behind", "todo_projection_buffer_dirty") if goal.promoted else ("current", "document_buffer_dirty")
-    )
-    if display["state"] == waits and host.unsaved.holders(path):
-        display = {"state": "buffer_dirty", "reason_code": reason}
-    return {
-        "goal_id": goal_id,
-        "path": goal.path,
-        "promoted": goal.promoted,
-        "handoff_mode": goal.handoff_mode,
-        "agents": goal.agents,
-        "provider_revision": goal.provider_revision,
-        "cursor": str(goal.cursor),
-        "source_authority": goal.source_authority,
-        "display": display,
-    }
-
-
 def settle_saved(host: Host, path: Path) -> None:
     """Deliver what waited for unsaved changes in the document at `path`, some of which may have ended. On the loop."""
     goal_id = host.unsaved.ended(path)
     if goal_id is not None:
-        _deliver_unasked(host, goal_id)
+        deliver_unasked(host, goal_id)
 
 
 def settle_edited(host: Host, path: Path, goal_id: str) -> None:
     """Deliver what was in the way until an editor made an edit: once that is saved, or now if it is. On the loop."""
     if not host.unsaved.wait(path, goal_id):
-        _deliver_unasked(host, goal_id)
+        deliver_unasked(host, goal_id)
 
 
-def _deliver_unasked(host: Host, goal_id: str) -> None:
+def deliver_unasked(host: Host, goal_id: str) -> None:
+    """Deliver the display of a goal though nobody waits for it. On the loop."""
     if host.stopping:
         return
 
@@ -195,6 +159,7 @@ class Means:
         publish: Replaces a document.
         create: Makes one.
         confirm: The judgement of the authority.
+        machine: This one, where several share the store.
         note: Keeps what is about to be put into a document, and what it replaces.
     """
 
@@ -206,6 +171,7 @@ class Means:
     create: Callable[[Path, bytes], Publication]
     render: Callable[[bytes, Snapshot], Rendering] = render_display
     confirm: Callable[[Mapping[str, Any], str], d.Confirmation | None] = d.confirm
+    machine: Machine | None = None
 
 
 def means_of(host: Host, goal_id: str) -> Means:
@@ -213,10 +179,11 @@ def means_of(host: Host, goal_id: str) -> Means:
     return Means(
         snapshot=lambda: take_snapshot(host.store.view, goal_id),
         wait=lambda path: host.unsaved.wait(path, goal_id),
-        read=_read,
+        read=read_document,
         note=host.store.commit_now,
         publish=partial(publish, host),
         create=partial(create, host),
+        machine=host.machine,
     )
 
 
@@ -305,6 +272,9 @@ class Delivering:
 
     def _render(self) -> bool:
         """Render what is held onto what stands in the file; return whether there is one."""
+        goal = self._snapshot.goal
+        if not goal.is_on(self._means.machine):
+            raise NotReplaceable(f"{goal.whereabouts}; the daemon there delivers it", reports.ELSEWHERE)
         found = self._means.read(self._path)
         self._source = recovery_document(self._goal_id).encode() if found is None else found
         self._rendering = self._means.render(self._source, self._snapshot)
@@ -358,7 +328,12 @@ class Delivering:
             self._means.note(NoteDelivery(self._goal_id, *shown, replaced))
 
 
-def _read(path: Path) -> bytes | None:
+def read_document(path: Path) -> bytes | None:
+    """Return the bytes of the document of a goal, `None` where there is no file.
+
+    Raises:
+        NotReplaceable: It cannot be read, and so not be written.
+    """
     try:
         return read_file(path)
     except WireError as error:

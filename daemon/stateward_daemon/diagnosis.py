@@ -13,7 +13,7 @@ from stateward_engine.store.clock import utc_now
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from stateward_daemon.host import Caller
+    from stateward_daemon.host import Caller, Host
     from stateward_engine.authority.display import Snapshot
     from stateward_engine.goals.document import GoalDocument
     from stateward_engine.goals.problems import Problem
@@ -28,8 +28,8 @@ def problems_of(caller: Caller, document: GoalDocument, path: Path | None) -> li
         document: What the text says.
         path: The real path of the document, or `None` for a text that is in no file.
     """
-    view = caller.host.store.view
-    return with_references(problems_in(view, document, path), view, document, caller.readable())
+    host, view = caller.host, caller.host.store.view
+    return with_references(problems_in(host, view, document, path), view, document, caller.readable())
 
 
 def problems_to_see(caller: Caller, document: GoalDocument, path: Path | None) -> list[Problem]:
@@ -42,9 +42,9 @@ def problems_to_see(caller: Caller, document: GoalDocument, path: Path | None) -
     return list(ruled(found, configuration_or_default(path, caller.host.log).rules))
 
 
-def problems_in(view: View, document: GoalDocument, path: Path | None) -> list[Problem]:
+def problems_in(host: Host, view: View, document: GoalDocument, path: Path | None) -> list[Problem]:
     """Return those of its problems that are the same for everybody, in no order."""
-    snapshot = _snapshot(view, path)
+    snapshot = _snapshot(host, view, path)
     if snapshot is None:
         return list(document.problems)
     # Here, because no start should wait for what reads a document, and nobody for what only some documents need.
@@ -74,8 +74,8 @@ def with_references(
     return in_order([*found, *dangling])
 
 
-def _snapshot(view: View, path: Path | None) -> Snapshot | None:
-    goal = None if path is None else goal_at(view, str(path))
+def _snapshot(host: Host, view: View, path: Path | None) -> Snapshot | None:
+    goal = None if path is None else goal_at(view, str(path), host.machine)
     if goal is None:
         return None
     from stateward_engine.authority.display import take_snapshot  # noqa: PLC0415 - as above

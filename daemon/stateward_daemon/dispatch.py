@@ -103,11 +103,14 @@ def prepare(caller: Caller, method: Method, params: dict[str, Any]) -> Prepared:
     """Return the call ready to run.
 
     Raises:
-        WireError: `invalid_request` with the place, what came, what is wanted and a right call.
+        WireError: `invalid_request` with the place, what came, what is wanted and a right call; `store_unavailable` for
+            a read of what is too old.
         EngineError: The same, where the engine explains the mistake.
     """
     if method.needs_attach:
         caller.bound()
+    if method.kind is Kind.READ:
+        caller.host.demand_fresh()
     try:
         return Prepared(method, caller, msgspec.convert(params, method.params))
     except msgspec.ValidationError as error:

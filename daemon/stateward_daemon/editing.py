@@ -37,7 +37,8 @@ def edit(host: Host, command: TodoOperation) -> RecordEdit | Members | None:
 
     Raises:
         UnsafeDocument, Refused: As for `markdown_operations.apply`; the document stays as it is.
-        Refused: `goal_not_registered`, `provider_revision_mismatch`, `coordination_operation_identity_mismatch`.
+        Refused: `goal_not_registered`, `provider_revision_mismatch`, `coordination_operation_identity_mismatch`,
+            `document_elsewhere`.
         NotPublished: The document is missing, or could not be written.
         Overtaken: `document_buffer_dirty`: an editor has unsaved changes in it, and its save would undo the edit.
         WireError: Of a dry run, as for `read_file`.
@@ -68,6 +69,8 @@ def edit(host: Host, command: TodoOperation) -> RecordEdit | Members | None:
     goal = find_goal(view, command.goal_id)
     if replay := replayed(view, goal, command):
         return replay
+    if not goal.promoted:
+        goal.demand_on(host.machine)
     path = Path(goal.path)
     try:
         if command.dry_run:

@@ -17,20 +17,21 @@ import msgspec
 from stateward.transport import NOTIFICATIONS_MAX, plain_params
 from stateward_daemon import convert, dispatch
 from stateward_daemon.host import Caller, Host
+from stateward_daemon.opening import machine_of, open_place
 from stateward_daemon.settings import Settings
 from stateward_daemon.steps import OnLane
 from stateward_engine.errors import EngineError
-from stateward_engine.store.store import Store, open_store
 from stateward_protocol import messages as m
 from stateward_protocol.envelope import Call, read_message
 from stateward_protocol.methods import Kind
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
-    from pathlib import Path
 
+    from stateward.location import Place
     from stateward_daemon.steps import Step, Steps
     from stateward_engine.store.decide import Command
+    from stateward_engine.store.store import Store
 
 
 class EmbeddedTransport:
@@ -43,16 +44,21 @@ class EmbeddedTransport:
     # Nothing waits here: what is sent has arrived.
     clogged: Final = False
 
-    def __init__(self, store: Path) -> None:
-        """Open `store` to read.
+    def __init__(self, place: Place) -> None:
+        """Open a store to read.
 
         Raises:
             WireError: A daemon holds it, or it cannot be read.
         """
-        self._path = store
+        self._place = place
         self._writable = False
         self._settings = Settings.from_environment()
-        host = Host(store=self._open(read_only=True), store_path=store, settings=self._settings)
+        host = Host(
+            store=self._open(read_only=True),
+            place=place,
+            settings=self._settings,
+            machine=machine_of(place, self._settings),
+        )
         self._caller: Caller = host.admit(os.getpid(), self)
         self.notifications: deque[Call] = deque(maxlen=NOTIFICATIONS_MAX)
 
@@ -121,7 +127,8 @@ class EmbeddedTransport:
 
     def _coming_writer(self) -> m.WriterHealth:
         """Return the health of the writer that the first mutation would open; until then there is none."""
-        writable = not self._path.exists() or os.access(self._path, os.W_OK)
+        directory = self._place.directory
+        writable = not directory.exists() or os.access(directory, os.W_OK)
         return m.WriterHealth(ok=writable, reason=None if writable else "the directory of the store cannot be written")
 
     def _store_for_writing(self) -> Store:
@@ -134,13 +141,11 @@ class EmbeddedTransport:
 
     def _open(self, *, read_only: bool) -> Store:
         try:
-            return open_store(
-                self._path, read_only=read_only, any_file_system=self._settings.store_file_system == "any"
-            )
+            return open_place(self._place, self._settings, read_only=read_only)
         except EngineError as error:
             raise convert.wire_error(error) from None
 
 
-def open_transport(store: Path) -> EmbeddedTransport:
-    """Return a transport that serves `store` in this process; see `stateward.connect`."""
-    return EmbeddedTransport(store)
+def open_transport(place: Place) -> EmbeddedTransport:
+    """Return a transport that serves a store in this process; see `stateward.connect`."""
+    return EmbeddedTransport(place)

@@ -60,7 +60,9 @@ def _look(caller: Caller, goal_id: str) -> dict[str, Any]:
     # Here, because no start should wait for what reads a document.
     from stateward_daemon.diagnosis import problems_to_see  # noqa: PLC0415
 
-    path = Path(find_goal(caller.host.store.view, goal_id).path)
+    goal = find_goal(caller.host.store.view, goal_id)
+    goal.demand_on(caller.host.machine)
+    path = Path(goal.path)
     document = caller.host.documents.read(path)
     problems = problems_to_see(caller, document, path)
     told = convert.gravest(problems, PROBLEMS_ANSWERED_MAX)

@@ -32,7 +32,7 @@ def document_path(host: Host, path: str) -> Path:
             example='{"path": "/home/ada/project/ACTIVE_GOAL_STATE.md"}',
         )
     place = Path(os.path.realpath(path))
-    if place.is_relative_to(os.path.realpath(host.store_path)):
+    if place.is_relative_to(os.path.realpath(host.place.directory)):
         raise InvalidRequest(
             "$.params.path leads into the store, whose files are no documents; name one of a project",
             path="$.params.path",
@@ -81,7 +81,7 @@ def records_now(host: Host, goal: Goal, asked: str | None = None) -> Sequence[Me
         asked: The id that the caller means one of them by.
 
     Raises:
-        Refused: `duplicate_todo_id`: several rows have the id that is asked for.
+        Refused: `duplicate_todo_id`: several rows have the id that is asked for; `document_elsewhere`.
         WireError: The document of an unpromoted goal cannot be read.
         UnsafeDocument: It cannot be read without guessing.
     """
@@ -90,6 +90,7 @@ def records_now(host: Host, goal: Goal, asked: str | None = None) -> Sequence[Me
 
     if goal.promoted:
         return list(goal.records.values())
+    goal.demand_on(host.machine)
     document = host.documents.read(Path(goal.path))
     if document.refusal is not None:
         raise document.refusal

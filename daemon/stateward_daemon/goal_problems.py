@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias, cast
 from stateward_daemon import convert
 from stateward_daemon.grounds import Expiry, Grounds, goal_ground, state_ground
 from stateward_daemon.lookout import Lookout
-from stateward_engine.authority.goal import all_goals
+from stateward_engine.authority.goal import goals_by_path
 from stateward_protocol.errors import WireError
 from stateward_protocol.notices import DiagnosticsChanged
 
@@ -155,7 +155,7 @@ class GoalProblems:
             is_first: Whether its goals are those that there were before anybody followed; others are told of.
         """
         self._view = view
-        goals = {goal.goal_id: goal for goal in all_goals(view)}
+        goals = {goal.goal_id: goal for goal in goals_by_path(view, self._host.machine).values()}
         for goal_id, kept in list(self._kept.items()):
             if goal_id not in goals or str(kept.path) != goals[goal_id].path:
                 self._forget(goal_id)
@@ -234,7 +234,7 @@ def _look_at(host: Host, view: View, goal: Goal, viewers: Iterable[Viewer], kept
         findings, has_references = dict.fromkeys(viewers, unread), False
     else:
         rules = configuration_or_default(kept.path, host.log).rules
-        common = problems_in(view, document, kept.path)
+        common = problems_in(host, view, document, kept.path)
         has_references = document.has_reference_sign
         readers = dict.fromkeys(viewers if has_references else [None])
         seen = {

@@ -7,6 +7,7 @@ import logging
 import os
 import time
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
@@ -16,7 +17,7 @@ from stateward_daemon.lanes import Lanes, Work
 from stateward_daemon.log import LOGGER_NAME
 from stateward_daemon.subscriptions import Subscriptions
 from stateward_daemon.unsaved import Unsaved
-from stateward_engine.authority.goal import all_goals, find_goal
+from stateward_engine.authority.goal import find_goal, goals_by_path
 from stateward_protocol import __version__
 from stateward_protocol.errors import WireError
 from stateward_protocol.methods import METHODS
@@ -24,9 +25,11 @@ from stateward_protocol.methods import METHODS
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from stateward.location import Place
     from stateward_daemon.channel import Outlet
     from stateward_daemon.settings import Settings
     from stateward_daemon.watch import Watcher
+    from stateward_engine.authority.goal import Goal, Machine
     from stateward_engine.goals.document import GoalDocument
     from stateward_engine.state.view import Selection
     from stateward_engine.store.store import Store
@@ -116,14 +119,16 @@ class Caller:
         Beside a text a goal need not be registered.
 
         Raises:
-            Refused: `goal_not_registered`.
+            Refused: `goal_not_registered`, `document_elsewhere`.
         """
         if path is not None or goal_id is None:
             return path
         view = self.host.store.view
         if text is None:
-            return find_goal(view, goal_id).path
-        return next((goal.path for goal in all_goals(view) if goal.goal_id == goal_id), None)
+            goal = find_goal(view, goal_id)
+            goal.demand_on(self.host.machine)
+            return goal.path
+        return next((path for path, goal in self.host.goals_here().items() if goal.goal_id == goal_id), None)
 
     def document(self, path: str | None, text: str | None) -> GoalDocument:
         """Return the goal document that a call names: `text`, else what the caller has open at `path`, else the file.
@@ -169,8 +174,9 @@ class Host:
 
     Attributes:
         store: The open store; its view is what reads are answered from.
-        store_path: Where it is.
+        place: Where it is.
         settings: What bounds this daemon.
+        machine: This one, where several share the store.
         socket_path: `None` in-process, where nobody can connect.
         log_path: Where the log is written.
         stop: Ends the daemon after what is queued is durable; `None` in-process.
@@ -185,8 +191,9 @@ class Host:
     """
 
     store: Store
-    store_path: Path
+    place: Place
     settings: Settings
+    machine: Machine | None = None
     socket_path: Path | None = None
     log_path: Path | None = None
     stop: Callable[[], None] | None = None
@@ -205,6 +212,36 @@ class Host:
     started_at: float = field(default_factory=time.monotonic)
     stopping: bool = False
     _number: int = 0
+
+    @property
+    def stale_since(self) -> str | None:
+        """Since when others may have committed what is not seen here (RFC 3339, UTC); `None` in no outage."""
+        outage = self.store.outage
+        return None if outage is None else outage.since
+
+    def demand_fresh(self) -> None:
+        """Refuse a read when the database of the store has been out of reach for longer than somebody wants.
+
+        Raises:
+            WireError: `store_unavailable` with `reason_code` `stale`.
+        """
+        since, limit = self.stale_since, self.settings.max_stale_s
+        if since is None or not limit:
+            return
+        age_s = (datetime.now(UTC) - datetime.fromisoformat(since)).total_seconds()
+        if age_s > limit:
+            raise WireError(
+                "store_unavailable",
+                f"the database of the store is out of reach, and what is known of it is {age_s:.0f} s old; see status",
+                reason_code="stale",
+                stale_since=since,
+                limit="max_stale_s",
+                retryable=True,
+            )
+
+    def goals_here(self) -> dict[str, Goal]:
+        """Return the goals whose documents are on this machine, by their real paths."""
+        return goals_by_path(self.store.view, self.machine)
 
     def admit(self, peer_pid: int, outlet: Outlet) -> Caller:
         """Return a new caller, known until `dismiss`."""

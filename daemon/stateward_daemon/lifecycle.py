@@ -24,11 +24,11 @@ from stateward_daemon.host import Host
 from stateward_daemon.lanes import Lanes
 from stateward_daemon.listen import BACKLOG, Listener
 from stateward_daemon.log import open_log
+from stateward_daemon.opening import machine_of, open_place
 from stateward_daemon.ready import ReadyPipe
 from stateward_daemon.subscriptions import Subscriptions
 from stateward_daemon.watch import Watcher
 from stateward_engine.errors import EngineError
-from stateward_engine.store.store import open_store
 from stateward_protocol import __version__
 from stateward_protocol.errors import WireError
 
@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
+    from stateward.location import Place
     from stateward_daemon.settings import Settings
     from stateward_engine.store.store import Store
 
@@ -54,11 +55,11 @@ RECURSION_LIMIT: Final = 10_000
 SWITCH_S: Final = 0.0005
 
 
-def run(store: Path, socket: Path | None, settings: Settings) -> int:
-    """Serve `store` until told to stop, and return the exit status of the process.
+def run(place: Place, socket: Path | None, settings: Settings) -> int:
+    """Serve a store until told to stop, and return the exit status of the process.
 
     Args:
-        store: The store's directory, real and absolute.
+        place: Where the store is.
         socket: Where to listen; `None` computes it.
         settings: What bounds this daemon.
     """
@@ -66,8 +67,8 @@ def run(store: Path, socket: Path | None, settings: Settings) -> int:
     os.umask(0o077)
     try:
         # Whoever starts us by the pipe has put the log in the place of our standard error.
-        log = open_log(log_path(store), foreground=not ready.connected)
-        asyncio.run(_serve(store, socket, settings, ready, log))
+        log = open_log(log_path(place), foreground=not ready.connected)
+        asyncio.run(_serve(place, socket, settings, ready, log))
     except (WireError, EngineError) as error:
         refusal = convert.wire_error(error) if isinstance(error, EngineError) else error
         sys.stderr.write(f"stateward: {refusal.message}\n")
@@ -76,9 +77,7 @@ def run(store: Path, socket: Path | None, settings: Settings) -> int:
     return EXIT_OK
 
 
-async def _serve(
-    store_path: Path, socket: Path | None, settings: Settings, ready: ReadyPipe, log: logging.Logger
-) -> None:
+async def _serve(place: Place, socket: Path | None, settings: Settings, ready: ReadyPipe, log: logging.Logger) -> None:
     loop = asyncio.get_running_loop()
     sys.setrecursionlimit(RECURSION_LIMIT)
     sys.setswitchinterval(SWITCH_S)
@@ -93,20 +92,19 @@ async def _serve(
     def deliver(settle: Callable[[], None]) -> None:
         loop.call_soon_threadsafe(settle_then_tell, settle)
 
-    store = open_store(
-        store_path,
+    store = open_place(
+        place,
         deliver=deliver,
-        queue_length_max=settings.queue_length_max,
-        any_file_system=settings.store_file_system == "any",
+        settings=settings,
     )
     try:
         load_core()
         # What was loaded stays for long, and a collection that walks all of it would hold up every client.
         gc.freeze()
-        listener = Listener(socket_path(store_path, socket))
+        listener = Listener(socket_path(place.directory, socket))
         try:
             store.announce(pid=os.getpid(), socket=str(listener.path), version=__version__)
-            await Daemon(store, store_path, listener, settings, subscriptions=subscriptions, log=log).serve(ready)
+            await Daemon(store, place, listener, settings, subscriptions=subscriptions, log=log).serve(ready)
         finally:
             listener.withdraw()
     finally:
@@ -128,7 +126,7 @@ class Daemon:
     def __init__(
         self,
         store: Store,
-        store_path: Path,
+        place: Place,
         listener: Listener,
         settings: Settings,
         *,
@@ -145,10 +143,11 @@ class Daemon:
         self._watcher = Watcher(self._file_changed)
         self.host = Host(
             store=store,
-            store_path=store_path,
+            place=place,
+            machine=machine_of(place, settings),
             settings=settings,
             socket_path=listener.path,
-            log_path=log_path(store_path),
+            log_path=log_path(place),
             stop=self._stop.set,
             watcher=self._watcher,
             wrote=self._wrote,
@@ -181,8 +180,13 @@ class Daemon:
         for number in (signal.SIGTERM, signal.SIGINT):
             self._loop.add_signal_handler(number, self._stop.set)
         server = await self._loop.create_unix_server(self._connect, sock=self._listener.socket, backlog=BACKLOG)
-        self.host.log.info("serving %s at %s, version %s", self.host.store_path, self._listener.path, __version__)
+        self.host.log.info("serving %s at %s, version %s", self.host.place, self._listener.path, __version__)
         ready.ready()
+        if self.host.machine is not None:
+            # Here, because a start of the others should not wait for what reads documents.
+            from stateward_daemon.following import follow  # noqa: PLC0415
+
+            follow(self.host)
         self._note_idle()
         self._check_socket()
         try:

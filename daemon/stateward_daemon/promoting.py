@@ -23,7 +23,7 @@ def report(host: Host, goal_id: str) -> Members:
     """Return what stands against the promotion of a goal, as its document is now.
 
     Raises:
-        Refused: `goal_not_registered`, `authority_promoted`.
+        Refused: `goal_not_registered`, `authority_promoted`, `document_elsewhere`.
         WireError: The document cannot be read.
     """
     goal = find_goal(host.store.view, goal_id)
@@ -58,4 +58,5 @@ def commit_qualified(host: Host, command: BootstrapShadow | PromoteGoal) -> Memb
 
 
 def _looked_at(host: Host, goal: Goal) -> Report:
+    goal.demand_on(host.machine)
     return qualify(host.documents.read(Path(goal.path)))

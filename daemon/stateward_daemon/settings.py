@@ -21,6 +21,9 @@ ENVIRONMENT_PREFIX = "STATEWARD_"
 
 Count = Annotated[int, Meta(ge=1)]
 Seconds = Annotated[float, Meta(ge=0.01)]
+MachineId = Annotated[
+    str, Meta(pattern=r"^[A-Za-z0-9._-]{1,64}$(?!\n)", description="letters, digits and . _ - (at most 64)")
+]
 
 
 class Settings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -34,6 +37,12 @@ class Settings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
         body_timeout_s: The same for a body.
         connections_max: Further connections are refused.
         queue_length_max: Mutations that may wait for the writer; further ones are `busy`.
+        machine: What this machine is called in a store that several share, in the place of the name of its system.
+        database_connect_s: How long the database of a store may take to accept a connection.
+        database_statement_s: How long it may take for a statement; then a mutation is refused, or its outcome unknown.
+        database_lock_s: How long a mutation waits for somebody else who holds the head of the ledger.
+        database_poll_s: How often the head is looked at when the database tells of no change.
+        max_stale_s: Reads fail when the database has not been reached for longer; 0 is never.
         store_file_system: `any` also takes a store on a file system that other machines may share.
     """
 
@@ -44,6 +53,12 @@ class Settings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     body_timeout_s: Seconds = 30.0
     connections_max: Count = 1024
     queue_length_max: Count = 4096
+    machine: MachineId | None = None
+    database_connect_s: Seconds = 5.0
+    database_statement_s: Seconds = 10.0
+    database_lock_s: Seconds = 3.0
+    database_poll_s: Seconds = 5.0
+    max_stale_s: Annotated[float, Meta(ge=0)] = 0.0
     store_file_system: Literal["local", "any"] = "local"
 
     @classmethod

@@ -18,7 +18,7 @@ from stateward import calls
 from stateward.async_connection import Connection
 from stateward.async_goal_calls import AsyncGoalCalls
 from stateward.calls import CLIENT_NAME
-from stateward.location import store_path
+from stateward.location import store_place
 from stateward.start import TIMEOUT_S, DaemonStart, check_start, open_transport
 from stateward.transport import NOTIFICATIONS_MAX
 from stateward_protocol import messages as m
@@ -89,7 +89,7 @@ class AsyncClient(AsyncGoalCalls):
         hold up the event loop.
         """
         check_start(start, get_args(DaemonStart))
-        opening = functools.partial(open_transport, store_path(store), start=start, socket=socket, timeout_s=timeout_s)
+        opening = functools.partial(open_transport, store_place(store), start=start, socket=socket, timeout_s=timeout_s)
         client = cls(lambda: opening().detach(), client_name=client_name, timeout_s=timeout_s)
         directory = None if cwd is None else os.path.abspath(cwd)  # noqa: PTH100 - what it returns is sent as text
         return Opening(client, client.attach(cwd=directory, session=session, wanted=wanted, mode=mode))

@@ -18,10 +18,15 @@ from stateward_protocol.errors import WireError
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from stateward.database import Database
+
 # The size of `sun_path` on Linux without its final NUL; a longer path cannot be bound or connected to.
 SOCKET_PATH_BYTES_MAX: Final = 107
 # More than an announcement of the oddest path; without a bound, a foreign file in its place would be read whole.
 ANNOUNCEMENT_READ_BYTES_MAX: Final = 4096
+
+# What the addresses of databases begin with.
+DATABASE_SCHEMES: Final = ("postgresql://", "postgres://")
 
 _APPLICATION: Final = "stateward"
 _PRIVATE_DIRECTORY: Final = 0o700
@@ -36,28 +41,64 @@ class Announcement(NamedTuple):
     version: str
 
 
+class Place(NamedTuple):
+    """Where a store is, and where its daemon is found on this machine.
+
+    Attributes:
+        directory: Holds the lock of the daemon, real and absolute; it need not exist. It is the store itself, unless
+            that is in a database.
+        database: Where the store is, if not in `directory`.
+    """
+
+    directory: Path
+    database: Database | None = None
+
+    def __str__(self) -> str:
+        """Return what names the store, without secrets."""
+        return str(self.directory) if self.database is None else self.database.shown
+
+
 # -- the store -------------------------------------------------------------------------------------------------------
 
 
-def store_path(explicit: str | os.PathLike[str] | None = None) -> Path:
-    """Return the real, absolute path of the store directory, which need not exist.
+def store_place(explicit: str | os.PathLike[str] | None = None) -> Place:
+    """Return the place of a store.
 
     Args:
-        explicit: What the caller names; else `STATEWARD_STORE`, else the user's data directory.
+        explicit: A directory, or the address of a database, that the caller names; else `STATEWARD_STORE`, else the
+            user's data directory.
+
+    Raises:
+        WireError: `invalid_request` for an address that does not fit.
     """
-    named = explicit or os.environ.get("STATEWARD_STORE")
-    if not named:
-        import platformdirs  # noqa: PLC0415 - costs start-up time, and most callers name their store
+    named = explicit or os.environ.get("STATEWARD_STORE") or data_directory()
+    if not names_database(named):
+        return Place(Path(os.path.realpath(named)))
+    from stateward.database import read_database  # noqa: PLC0415 - few stores are in a database
 
-        named = platformdirs.user_data_path(_APPLICATION, appauthor=False)
-    return Path(os.path.realpath(named))
+    database = read_database(str(named))
+    return Place(Path(os.path.realpath(data_directory() / "pg" / database.key)), database)
 
 
-def log_path(store: Path) -> Path:
-    """Return the file that the daemon of `store` logs to, one per store; it need not exist."""
-    import platformdirs  # noqa: PLC0415 - as in `store_path`: reading a log is rare
+def names_database(text: str | os.PathLike[str]) -> bool:
+    """Whether what names a store is the address of a database, and no directory."""
+    return isinstance(text, str) and text.startswith(DATABASE_SCHEMES)
 
-    return platformdirs.user_log_path(_APPLICATION, appauthor=False) / f"{_store_key(store)}.log"
+
+def data_directory() -> Path:
+    """Return the directory that holds what this user keeps; it need not exist."""
+    import platformdirs  # noqa: PLC0415 - costs start-up time, and most callers name their store
+
+    return platformdirs.user_data_path(_APPLICATION, appauthor=False)
+
+
+def log_path(place: Place) -> Path:
+    """Return the file that the daemon of a store logs to, one per store; it need not exist."""
+    if place.database is not None:
+        return place.directory / "daemon.log"
+    import platformdirs  # noqa: PLC0415 - as in `data_directory`: reading a log is rare
+
+    return platformdirs.user_log_path(_APPLICATION, appauthor=False) / f"{_store_key(place.directory)}.log"
 
 
 def _store_key(store: Path) -> str:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Literal, TypeAlias, get_args
 
 from stateward.calls import CLIENT_NAME
 from stateward.client import Client
-from stateward.location import store_path
+from stateward.location import store_place
 from stateward.start import TIMEOUT_S, check_start, open_transport
 
 if TYPE_CHECKING:
@@ -40,7 +40,8 @@ def connect(
         session: The session's id; needs `cwd`.
         wanted: Owners to work with; by default `global`, and `cwd` and `session` where they are given.
         mode: `active`, `passive` or `off`.
-        store: The store directory; else `STATEWARD_STORE`, else the user's data directory.
+        store: The store directory, or the address of its database; else `STATEWARD_STORE`, else the user's data
+            directory.
         start: `auto` starts a daemon where none runs, `never` does not, `embedded` works in this process, without
             sockets, while no daemon holds the store.
         socket: Where a daemon that is started here listens; else `STATEWARD_SOCKET`, else a place of its own choice.
@@ -72,7 +73,7 @@ def opener(
     start: Start, store: str | os.PathLike[str] | None, socket: str | None, timeout_s: float
 ) -> Callable[[], Transport]:
     """Return what opens a connection that is not attached yet; arguments are those of `connect`."""
-    place = store_path(store)
+    place = store_place(store)
     if start == "embedded":
         # By name: this library must work where only the protocol is installed, and may not import the daemon.
         return functools.partial(importlib.import_module("stateward_daemon.embedded").open_transport, place)

@@ -23,7 +23,10 @@ from stateward.transport import unavailable
 from stateward_protocol.errors import WireError
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from pathlib import Path
+
+    from stateward.location import Place
 
 READY_DESCRIPTOR: Final = "STATEWARD_READY_FD"
 # One error object; a child that floods the pipe is cut off here.
@@ -35,22 +38,22 @@ LAST_WORDS_LINES_MAX: Final = 5
 _PRIVATE_FILE: Final = 0o600
 
 
-def spawn_daemon(store: Path, socket: str | None, deadline: float) -> None:
-    """Start a daemon for `store` and return once it listens.
+def spawn_daemon(place: Place, socket: str | None, deadline: float) -> None:
+    """Start a daemon for a store and return once it listens.
 
     Args:
-        store: The store directory.
+        place: Where the store is.
         socket: Where it is to listen; `None` leaves the choice to the daemon.
         deadline: On the monotonic clock. A daemon that is still starting then is left alone.
 
     Raises:
         WireError: What the daemon reported, or `store_unavailable` with the `reason_code` `died` or `timeout`.
     """
-    ensure_private_directory(log_path(store).parent)
-    log = _open_log(log_path(store))
+    ensure_private_directory(log_path(place).parent)
+    log = _open_log(log_path(place))
     try:
         begun_at = os.fstat(log).st_size
-        report = _report_of_child(_command(store, socket), log, deadline)
+        report = _report_of_child(_command(place, socket), _environment(place), log, deadline)
         if report == b"R":
             return
         if report.startswith(b"E"):
@@ -59,7 +62,7 @@ def spawn_daemon(store: Path, socket: str | None, deadline: float) -> None:
             "the daemon ended before it was ready; its log says why",
             "died",
             reason=_last_words(log, begun_at),
-            log=str(log_path(store)),
+            log=str(log_path(place)),
         )
     finally:
         os.close(log)
@@ -79,12 +82,18 @@ def _open_log(path: Path) -> int:
     return log
 
 
-def _command(store: Path, socket: str | None) -> list[str]:
-    command = [sys.executable, "-m", "stateward_daemon", "daemon", "run", "--store", str(store)]
+def _command(place: Place, socket: str | None) -> list[str]:
+    command = [sys.executable, "-m", "stateward_daemon", "daemon", "run"]
+    # Everybody can read the arguments of a process, so an address, which may hold a password, is none.
+    command += ["--store", str(place.directory)] if place.database is None else []
     return command if socket is None else [*command, "--socket", socket]
 
 
-def _report_of_child(command: list[str], log: int, deadline: float) -> bytes:
+def _environment(place: Place) -> Mapping[str, str]:
+    return os.environ if place.database is None else {**os.environ, "STATEWARD_STORE": place.database.address}
+
+
+def _report_of_child(command: list[str], environment: Mapping[str, str], log: int, deadline: float) -> bytes:
     """Run `command` in a session of its own and return the line that it reports, empty when it died."""
     reading, writing = os.pipe()
     try:
@@ -95,7 +104,7 @@ def _report_of_child(command: list[str], log: int, deadline: float) -> bytes:
                 stdout=log,
                 stderr=log,
                 cwd="/",
-                env={**os.environ, READY_DESCRIPTOR: str(writing)},
+                env={**environment, READY_DESCRIPTOR: str(writing)},
                 start_new_session=True,
                 pass_fds=(writing,),
             )

@@ -25,6 +25,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from pathlib import Path
 
+    from stateward.location import Place
+
 # How to get the daemon itself; `stateward.Start` knows one more way, which needs none.
 DaemonStart: TypeAlias = Literal["auto", "never"]
 
@@ -47,12 +49,12 @@ class _Running(NamedTuple):
 
 
 def open_transport(
-    store: Path, *, start: DaemonStart = "auto", socket: str | None = None, timeout_s: float = TIMEOUT_S
+    place: Place, *, start: DaemonStart = "auto", socket: str | None = None, timeout_s: float = TIMEOUT_S
 ) -> SocketTransport:
-    """Return a connection to the daemon of `store`.
+    """Return a connection to the daemon of a store.
 
     Args:
-        store: The store directory, real and absolute.
+        place: Where the store is.
         start: `never` takes only a daemon that runs, of whatever version. `auto` also starts one, and replaces an
             older one by asking it to leave; a newer one is used as it is.
         socket: Where a daemon that is started shall listen. One that runs is found by its announcement.
@@ -63,16 +65,16 @@ def open_transport(
             `timeout`, `no_socket`, `read_only`, `store`; or what the daemon reported.
     """
     deadline = time.monotonic() + timeout_s
-    running = _find(store, timeout_s)
+    running = _find(place.directory, timeout_s)
     if running is not None and (start == "never" or not is_older(running.version)):
         return running.transport
     if start == "never":
         raise unavailable("no daemon runs for this store; start one with stateward daemon start", "not_running")
     if running is not None:
         running.transport.close()
-    ensure_private_directory(store)
-    with _starter_lock(store, deadline):
-        return _start(store, socket, timeout_s, deadline)
+    ensure_private_directory(place.directory)
+    with _starter_lock(place.directory, deadline):
+        return _start(place, socket, timeout_s, deadline)
 
 
 def check_start(start: str, taken: Sequence[str]) -> None:
@@ -107,17 +109,17 @@ def _find(store: Path, timeout_s: float) -> _Running | None:
         raise
 
 
-def _start(store: Path, socket: str | None, timeout_s: float, deadline: float) -> SocketTransport:
+def _start(place: Place, socket: str | None, timeout_s: float, deadline: float) -> SocketTransport:
     """Under the starter lock: return a connection to whichever daemon comes to hold the store."""
     held = unavailable("the store is held by a daemon that cannot be reached", "lock_held")
     for _ in attempts(deadline):
-        running = _find(store, timeout_s)
+        running = _find(place.directory, timeout_s)
         if running is not None and not is_older(running.version):
             return running.transport
         if running is not None:
             stop_daemon(running.transport, deadline - time.monotonic())
         try:
-            return _spawn(store, socket, timeout_s, deadline)
+            return _spawn(place, socket, timeout_s, deadline)
         except WireError as error:
             if error.data.get("reason_code") != "lock_held":
                 raise
@@ -126,12 +128,12 @@ def _start(store: Path, socket: str | None, timeout_s: float, deadline: float) -
     raise held
 
 
-def _spawn(store: Path, socket: str | None, timeout_s: float, deadline: float) -> SocketTransport:
+def _spawn(place: Place, socket: str | None, timeout_s: float, deadline: float) -> SocketTransport:
     # Not at the top: it imports `subprocess`, and almost every caller finds a daemon running.
     from stateward.spawn import spawn_daemon  # noqa: PLC0415
 
-    spawn_daemon(store, socket, deadline)
-    running = _find(store, timeout_s)
+    spawn_daemon(place, socket, deadline)
+    running = _find(place.directory, timeout_s)
     if running is None:
         raise unavailable("the daemon was ready and is gone again; its log says why", "died")
     return running.transport

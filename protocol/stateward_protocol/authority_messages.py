@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Literal
 
+from msgspec import UNSET, UnsetType
+
 from stateward_protocol.goal_messages import HandoffMode  # noqa: TC001 - msgspec resolves it
 from stateward_protocol.messages import JsonValue, Result
 from stateward_protocol.operation_messages import OperationParams, OperationResult
@@ -13,7 +15,8 @@ class GoalStatusResult(Result, frozen=True):
     """Where the authority of a goal is and how its document stands to it.
 
     `display` has a `state`: `current`, `behind` the ledger, `edited` by somebody, `missing`, `unsafe` to read, or
-    `buffer_dirty` in an editor; and, where they apply, `reason_code` and `lines`.
+    `buffer_dirty` in an editor; and, where they apply, `reason_code` and `lines`. In a store that several machines
+    share, `machine` and `host` name the one that the document is on, and on others `display` is `elsewhere`.
     """
 
     goal_id: str
@@ -25,6 +28,8 @@ class GoalStatusResult(Result, frozen=True):
     cursor: str
     source_authority: str
     display: dict[str, JsonValue]
+    machine: str | UnsetType = UNSET
+    host: str | UnsetType = UNSET
 
 
 class ShadowBootstrapParams(OperationParams, frozen=True, kw_only=True):

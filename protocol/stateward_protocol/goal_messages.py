@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, Literal, TypeAlias
 
-from msgspec import Meta
+from msgspec import UNSET, Meta, UnsetType
 
 from stateward_protocol.messages import Result, StrictParams
 
@@ -77,13 +77,18 @@ class GoalConfigureResult(Result, frozen=True):
 
 
 class GoalEntry(Result, frozen=True):
-    """One registered goal, with what names its state."""
+    """One registered goal, with what names its state.
+
+    In a store that several machines share, `machine` and `host` name the one that the document is on.
+    """
 
     goal_id: str
     path: str
     promoted: bool
     handoff_mode: HandoffMode
     provider_revision: str
+    machine: str | UnsetType = UNSET
+    host: str | UnsetType = UNSET
 
 
 class GoalListResult(Result, frozen=True):

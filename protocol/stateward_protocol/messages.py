@@ -99,7 +99,7 @@ class KnownSession(Result, frozen=True):
 
 
 class AttachResult(Result, frozen=True):
-    """What the connection is bound to."""
+    """What the connection is bound to. `stale_since` is as in `writer` of `status`."""
 
     protocol: int
     daemon: DaemonInfo
@@ -110,6 +110,7 @@ class AttachResult(Result, frozen=True):
     history_limit: int
     limits: Limits
     sessions: list[KnownSession]
+    stale_since: str | UnsetType = UNSET
 
 
 class PingResult(Result, frozen=True):
@@ -119,10 +120,15 @@ class PingResult(Result, frozen=True):
 
 
 class WriterHealth(Result, frozen=True):
-    """Whether mutations are taken, and why not."""
+    """Whether mutations are taken, and why not.
+
+    `stale_since` is when the database was last reached (RFC 3339, UTC) that is out of reach now: what others have
+    committed since is not seen. It is absent otherwise.
+    """
 
     ok: bool
     reason: str | None = None
+    stale_since: str | UnsetType = UNSET
 
 
 class DamagedScope(Result, frozen=True):

@@ -6,6 +6,7 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, Final, cast
 
+from stateward.location import Place
 from stateward_daemon.host import Host, at_once
 from stateward_daemon.lanes import Lanes
 from stateward_daemon.settings import Settings
@@ -153,7 +154,7 @@ class Ledger:
 
 
 def host_of(ledger: Ledger) -> Host:
-    return Host(store=cast("Store", ledger), store_path=Path("/store"), settings=Settings(), lanes=Lanes(at_once))
+    return Host(store=cast("Store", ledger), place=Place(Path("/store")), settings=Settings(), lanes=Lanes(at_once))
 
 
 def serve(host: Host, ledger: Ledger) -> None:

@@ -13,7 +13,7 @@ import pytest
 
 from command_line import params_of
 from stand_in import Message, refusal, result
-from stateward.location import log_path
+from stateward.location import Place, log_path
 from stateward_daemon.cli.printing import columns, paint
 from stateward_daemon.cli.verbs import VERBS
 from stateward_protocol import __version__
@@ -373,7 +373,7 @@ class TestDaemonVerbs:
         assert printed.status == 0
         assert printed.json["store"] == str(store)
         assert printed.json["socket"].startswith(str(folder / "run/stateward/"))
-        assert printed.json["log"] == str(log_path(store))
+        assert printed.json["log"] == str(log_path(Place(store)))
         assert printed.json["pid"] is None
         assert not store.exists()
 
@@ -381,7 +381,8 @@ class TestDaemonVerbs:
         serve(lambda message: result(message, {}))
 
         assert run("where").out == (
-            f"store   {folder}/store\nsocket  {folder}/d.sock\nlog     {log_path(folder / 'store')}\npid     42\n"
+            f"store   {folder}/store\nsocket  {folder}/d.sock\n"
+            f"log     {log_path(Place(folder / 'store'))}\npid     42\n"
         )
 
     def test_where_has_no_socket_when_no_path_fits(
@@ -407,7 +408,7 @@ class TestDaemonVerbs:
 
     def test_logs_are_escaped_and_cut_to_the_last_lines(self, run: Any, folder: Path) -> None:
         """Security row 24: every path that prints."""
-        path = log_path(folder / "store")
+        path = log_path(Place(folder / "store"))
         path.parent.mkdir(parents=True)
         path.write_bytes(b"one\ntwo \x1b[31m\nthree \xff\n")
         printed = run("daemon", "logs", "--store", str(folder / "store"), "--lines", "2")

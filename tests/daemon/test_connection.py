@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 import pytest
 
+from stateward.location import Place
 from stateward.peer import peer
 from stateward_daemon.connection import FRAMES_BEHIND_MAX, OVERHEARD_BYTES_MAX, Connection
 from stateward_daemon.host import Host
@@ -33,7 +34,7 @@ async def served(place: Path, *, uid: int) -> AsyncIterator[tuple[Host, socket.s
     ours, theirs = socket.socketpair(socket.AF_UNIX)
     theirs.setblocking(False)
     with open_store(place / "store") as store, theirs:
-        host = Host(store=store, store_path=place, settings=Settings())
+        host = Host(store=store, place=Place(place), settings=Settings())
         gone = asyncio.Event()
         loop = asyncio.get_running_loop()
         transport, connection = await loop.connect_accepted_socket(

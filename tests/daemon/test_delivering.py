@@ -26,8 +26,9 @@ from authority.shown_goal import (
     host_of,
     record,
 )
-from stateward_daemon.delivering import Delivering, deliver, goal_status, means_of, preview, project, settle
+from stateward_daemon.delivering import Delivering, deliver, means_of, preview, project, settle
 from stateward_daemon.lanes import Lanes
+from stateward_daemon.standing import goal_status
 from stateward_daemon.steps import OnLane
 from stateward_engine.authority import delivery as d
 from stateward_engine.errors import Busy, CorruptStore, EngineError, Refused, StoreUnavailable

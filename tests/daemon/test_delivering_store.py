@@ -15,10 +15,12 @@ import pytest
 
 from authority.shown_goal import DOCUMENT, GOAL, GRIND, LENS
 from editor import save
-from stateward_daemon.delivering import deliver, goal_status
+from stateward.location import Place
+from stateward_daemon.delivering import deliver
 from stateward_daemon.host import Host
 from stateward_daemon.lanes import Lanes
 from stateward_daemon.settings import Settings
+from stateward_daemon.standing import goal_status
 from stateward_daemon.steps import OnLane
 from stateward_engine.authority.commands import ConfigureGoal, PromoteGoal, RegisterGoal
 from stateward_engine.authority.decide import DECIDERS
@@ -55,7 +57,7 @@ def promoted(store: Store, path: Path, monkeypatch: pytest.MonkeyPatch) -> Host:
 
 
 def host_on(store: Store) -> Host:
-    return Host(store=store, store_path=Path("/store"), settings=Settings())
+    return Host(store=store, place=Place(Path("/store")), settings=Settings())
 
 
 def test_what_was_delivered_is_known_after_a_restart(

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 import stateward
+from stateward.location import Place
 from stateward_daemon.dispatch import prepare
 from stateward_daemon.embedded import open_transport
 from stateward_protocol.errors import WireError
@@ -43,7 +44,7 @@ WRONG: list[tuple[str, Any, str, Any, str]] = [
 
 @pytest.fixture
 def caller(folder: Path) -> Iterator[Caller]:
-    transport = open_transport(folder / "store")
+    transport = open_transport(Place(folder / "store"))
     transport.call("attach", ATTACH)
     yield transport._caller
     transport.close()

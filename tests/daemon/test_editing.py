@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 import pytest
 
+from stateward.location import Place
 from stateward_daemon import writing
 from stateward_daemon.editing import edit
 from stateward_daemon.host import Host
@@ -68,7 +69,7 @@ class Desk:
 @pytest.fixture
 def desk(tmp_path: Path) -> Iterator[Desk]:
     with open_store(tmp_path / "store", any_file_system=True) as store:
-        yield Desk(tmp_path, Host(store=store, store_path=tmp_path / "store", settings=Settings()))
+        yield Desk(tmp_path, Host(store=store, place=Place(tmp_path / "store"), settings=Settings()))
 
 
 def before_publishing(monkeypatch: pytest.MonkeyPatch, happens: Callable[[], None]) -> None:

@@ -13,10 +13,11 @@ import pytest
 from authority.shown_goal import FIELD_CASES, GOAL, GRIND, LENS, Ledger, serve
 from editor import PULLS, Editor, codes, save
 from stateward_daemon import diagnosis, grounds
-from stateward_daemon.delivering import deliver, goal_status
+from stateward_daemon.delivering import deliver
 from stateward_daemon.host import at_once
 from stateward_daemon.lanes import Lanes
 from stateward_daemon.positions import Encoding, LineIndex
+from stateward_daemon.standing import goal_status
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator

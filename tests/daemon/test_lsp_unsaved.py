@@ -12,8 +12,9 @@ import pytest
 
 from authority.shown_goal import FIELD_CASES, GOAL, Ledger, answered, serve
 from editor import TWIN, Editor, codes
-from stateward_daemon.delivering import deliver, goal_status, settle
+from stateward_daemon.delivering import deliver, settle
 from stateward_daemon.positions import Encoding, LineIndex
+from stateward_daemon.standing import goal_status
 from stateward_engine.authority.display import render_display
 
 if TYPE_CHECKING:

@@ -44,5 +44,11 @@ def test_the_settings_are_these() -> None:
         "body_timeout_s",
         "connections_max",
         "queue_length_max",
+        "machine",
+        "database_connect_s",
+        "database_statement_s",
+        "database_lock_s",
+        "database_poll_s",
+        "max_stale_s",
         "store_file_system",
     )

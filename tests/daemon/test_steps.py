@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, cast
 import pytest
 
 from editor import Channel
+from stateward.location import Place
 from stateward_daemon import dispatch, lanes
 from stateward_daemon.exchange import Exchange
 from stateward_daemon.handlers import attach
@@ -54,7 +55,7 @@ async def test_the_handler_is_told(monkeypatch: pytest.MonkeyPatch, step: Any, c
 
     monkeypatch.setattr(dispatch, "handler_of", lambda method: attach.handle if method.name == "attach" else handle)
     monkeypatch.setattr(lanes, "LANE_LENGTH_MAX", 0)
-    host = Host(store=cast("Store", FullStore()), store_path=Path("/s"), settings=Settings())
+    host = Host(store=cast("Store", FullStore()), place=Place(Path("/s")), settings=Settings())
     channel = Channel()
     exchange = Exchange(host.admit(0, channel), channel)
     exchange.receive({**CALL, "id": 0, "method": "attach", "params": {"client": {"name": "t"}, "protocol": 1}})

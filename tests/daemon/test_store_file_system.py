@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 import stateward
+from stateward.location import Place
 from stateward_daemon import lifecycle
 from stateward_daemon.settings import Settings
 from stateward_engine.errors import StoreUnavailable
@@ -48,7 +49,7 @@ def test_the_daemon_refuses_it_unless_its_setting_allows_it(tmp_path: Path, monk
 
     def serve(settings: Settings) -> None:
         nothing: Any = None
-        asyncio.run(lifecycle._serve(tmp_path / "store", tmp_path / "socket", settings, nothing, nothing))
+        asyncio.run(lifecycle._serve(Place(tmp_path / "store"), tmp_path / "socket", settings, nothing, nothing))
 
     monkeypatch.setattr(lifecycle, "Listener", listen)
     monkeypatch.setattr(sys, "setrecursionlimit", lambda _: None)

@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 
     from field_goal import GoalOf
 
+    from store.postgres_server import PostgresServer
+
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
@@ -61,3 +63,15 @@ def goal_of(daemon: Daemon) -> Iterator[GoalOf]:
     """Make the goal of this test from the bytes of its document."""
     with contextlib.ExitStack() as opened:
         yield lambda content: opened.enter_context(FieldGoal(daemon, content))
+
+
+@pytest.fixture(scope="session")
+def new_store_in_database(postgres: PostgresServer) -> Callable[[], str]:
+    """Make stores in a database that nobody else has; return the address of each."""
+    return lambda: postgres.new_target().shown
+
+
+@pytest.fixture
+def store_in_database(new_store_in_database: Callable[[], str]) -> str:
+    """The address of a store in a database that this test has for itself."""
+    return new_store_in_database()

@@ -18,6 +18,7 @@ import pytest
 from field_goal import FIELD_CASES, FieldGoal, case_file, clean, demand_pending
 
 import stateward
+from stateward.location import Place
 from stateward_daemon import embedded
 from stateward_daemon.handlers import lease_inspect, todo_list
 from stateward_engine.store.store import open_store
@@ -342,7 +343,7 @@ class Desk:
         self.open()
 
     def open(self) -> None:
-        self.transport = embedded.open_transport(self._store)
+        self.transport = embedded.open_transport(Place(self._store))
         self.transport.call("attach", {"client": {"name": "test"}, "protocol": 1})
 
     def call(self, method: str, **params: Any) -> Any:

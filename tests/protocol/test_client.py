@@ -18,7 +18,7 @@ import pytest
 import stateward
 from stand_in import HANG_UP, Message, StandIn, attached, lock_file, refusal, result
 from stateward import AsyncClient, Client, StatewardError, goal_options
-from stateward.location import Announcement
+from stateward.location import Announcement, Place
 from stateward.transport import SocketTransport
 from stateward_protocol import __version__
 from stateward_protocol import messages as m
@@ -520,8 +520,8 @@ def test_an_embedded_client_calls_the_daemon_package_by_name(folder: Path, monke
 
     opened: list[Any] = []
 
-    def open_transport(store: Path) -> InProcess:
-        opened.append(store)
+    def open_transport(place: Place) -> InProcess:
+        opened.append(place)
         return InProcess()
 
     module = ModuleType("stateward_daemon.embedded")
@@ -530,7 +530,7 @@ def test_an_embedded_client_calls_the_daemon_package_by_name(folder: Path, monke
     with stateward.connect(store=folder / "store", start="embedded") as client:
         assert client.ping().ok
 
-    assert opened == [folder / "store", "closed"]
+    assert opened == [Place(folder / "store"), "closed"]
 
 
 def test_a_client_opens_nothing_before_its_first_call(folder: Path) -> None:

@@ -12,12 +12,13 @@ from stand_in import lock_file
 from stateward.location import (
     SOCKET_PATH_BYTES_MAX,
     Announcement,
+    Place,
     ensure_private_directory,
     log_path,
     read_announcement,
     runtime_candidates,
     socket_path,
-    store_path,
+    store_place,
 )
 from stateward_protocol.errors import WireError
 
@@ -30,16 +31,16 @@ class TestStore:
     def test_the_one_that_the_caller_names_wins(self, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setenv("STATEWARD_STORE", str(folder / "environment"))
 
-        assert store_path(folder / "named") == folder / "named"
+        assert store_place(folder / "named") == Place(folder / "named")
 
     def test_the_environment_comes_before_the_data_directory(
         self, folder: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        assert store_path() == folder / "home/.local/share/stateward"
+        assert store_place() == Place(folder / "home/.local/share/stateward")
 
         monkeypatch.setenv("STATEWARD_STORE", str(folder / "environment"))
 
-        assert store_path() == folder / "environment"
+        assert store_place() == Place(folder / "environment")
 
     def test_a_relative_one_is_made_absolute_and_a_link_real(
         self, folder: Path, monkeypatch: pytest.MonkeyPatch
@@ -48,7 +49,7 @@ class TestStore:
         (folder / "link").symlink_to("real")
         monkeypatch.chdir(folder)
 
-        assert store_path("link/store") == folder / "real/store"
+        assert store_place("link/store") == Place(folder / "real/store")
 
 
 class TestSocket:
@@ -136,14 +137,14 @@ class TestSocket:
 
     def test_looking_creates_nothing(self, folder: Path) -> None:
         socket_path(folder)
-        log_path(folder)
+        log_path(Place(folder))
 
         assert list((folder / "run").iterdir()) == []
         assert list((folder / "home").iterdir()) == []
 
 
 def test_every_store_has_a_log_of_its_own_named_as_its_socket(folder: Path) -> None:
-    assert log_path(folder) == folder / "home/.local/state/stateward/log" / f"{key_of(folder)}.log"
+    assert log_path(Place(folder)) == folder / "home/.local/state/stateward/log" / f"{key_of(folder)}.log"
 
 
 class TestPrivateDirectory:

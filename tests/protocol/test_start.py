@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from stand_in import Message, StandIn, attached, lock_file, refusal, result
-from stateward.location import Announcement, log_path, read_announcement
+from stateward.location import Announcement, Place, log_path, read_announcement
 from stateward.start import is_older, open_transport
 from stateward.stop import stop_daemon
 from stateward_protocol import __version__
@@ -94,7 +94,7 @@ def store(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     monkeypatch.setenv("PYTHONPATH", f"{folder / 'fake'}{os.pathsep}{tests}")
     yield folder / "store"
     try:
-        running = open_transport(folder / "store", start="never", timeout_s=10)
+        running = open_transport(Place(folder / "store"), start="never", timeout_s=10)
     except WireError:
         return
     assert stop_daemon(running, 10)
@@ -105,7 +105,7 @@ def spawned(store: Path) -> list[dict[str, Any]]:
 
 
 def pid_of_daemon(store: Path, **options: Any) -> int:
-    transport = open_transport(store, timeout_s=10, **options)
+    transport = open_transport(Place(store), timeout_s=10, **options)
     try:
         return int(transport.call("ping", {})["pid"])
     finally:
@@ -115,7 +115,7 @@ def pid_of_daemon(store: Path, **options: Any) -> int:
 class TestFinding:
     def test_without_a_daemon_never_means_never(self, store: Path) -> None:
         with pytest.raises(WireError, match="stateward daemon start") as refused:
-            open_transport(store, start="never")
+            open_transport(Place(store), start="never")
 
         assert refused.value.data["reason_code"] == "not_running"
         assert not store.exists()
@@ -153,14 +153,14 @@ class TestStarting:
         finally:
             os.umask(before)
 
-        modes = [path.stat().st_mode & 0o777 for path in (store, store / "start.lock", log_path(store))]
+        modes = [path.stat().st_mode & 0o777 for path in (store, store / "start.lock", log_path(Place(store)))]
         assert modes == [0o700, 0o600, 0o600]
 
     def test_six_starters_at_once_give_one_daemon(self, store: Path) -> None:
         """DM-003; field case 39: one daemon, every client served."""
         program = (
-            "import sys, pathlib; from stateward.start import open_transport;"
-            "print(open_transport(pathlib.Path(sys.argv[1]), timeout_s=20).call('ping', {})['pid'])"
+            "import sys, pathlib; from stateward.location import Place; from stateward.start import open_transport;"
+            "print(open_transport(Place(pathlib.Path(sys.argv[1])), timeout_s=20).call('ping', {})['pid'])"
         )
         command = [sys.executable, "-c", program, str(store)]
         starters = [subprocess.Popen(command, stdout=subprocess.PIPE, text=True) for _ in range(6)]
@@ -171,7 +171,7 @@ class TestStarting:
 
     def test_after_a_kill_the_next_client_has_a_new_daemon(self, store: Path) -> None:
         """Field case 39: the socket file and the announcement of the dead one stay, and mislead nobody."""
-        transport = open_transport(store, timeout_s=10)
+        transport = open_transport(Place(store), timeout_s=10)
         killed = transport.daemon_pid
         watch = os.pidfd_open(killed)
         os.kill(killed, 9)
@@ -208,17 +208,17 @@ class TestStarting:
 
 class TestFailing:
     def test_a_daemon_that_dies_leaves_its_last_words(self, store: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-        log_path(store).parent.mkdir(parents=True)
-        log_path(store).write_text("of an earlier daemon\n")
+        log_path(Place(store)).parent.mkdir(parents=True)
+        log_path(Place(store)).write_text("of an earlier daemon\n")
         monkeypatch.setenv("FAKE_BEHAVIOR", "die")
 
         with pytest.raises(WireError) as refused:
-            open_transport(store, timeout_s=10)
+            open_transport(Place(store), timeout_s=10)
 
         assert refused.value.category == "store_unavailable"
         assert refused.value.data["reason_code"] == "died"
         assert refused.value.data["reason"] == "line one\nno such \\u001b[31mthing"
-        assert refused.value.data["log"] == str(log_path(store))
+        assert refused.value.data["log"] == str(log_path(Place(store)))
 
     def test_a_reason_that_the_daemon_reports_is_raised_at_once(
         self, store: Path, monkeypatch: pytest.MonkeyPatch
@@ -226,7 +226,7 @@ class TestFailing:
         monkeypatch.setenv("FAKE_BEHAVIOR", "refuse")
 
         with pytest.raises(WireError, match="the disk is full") as refused:
-            open_transport(store, timeout_s=10)
+            open_transport(Place(store), timeout_s=10)
 
         assert (refused.value.category, refused.value.data["path"]) == ("store_unavailable", "/d")
         assert len(spawned(store)) == 1
@@ -252,7 +252,7 @@ class TestFailing:
 
         monkeypatch.setattr("stateward.spawn.select", SimpleNamespace(poll=TimeIsUp, POLLIN=select.POLLIN))
         with pytest.raises(WireError) as refused:
-            open_transport(store, timeout_s=60)
+            open_transport(Place(store), timeout_s=60)
 
         assert refused.value.data["reason_code"] == "timeout"
         (facts,) = spawned(store)
@@ -267,7 +267,7 @@ class TestFailing:
         store.chmod(0o777)
 
         with pytest.raises(WireError, match="chmod go-w"):
-            open_transport(store, timeout_s=10)
+            open_transport(Place(store), timeout_s=10)
 
     def test_a_starter_that_does_not_end_is_not_waited_for_beyond_the_timeout(self, store: Path) -> None:
         store.mkdir(mode=0o700)
@@ -275,7 +275,7 @@ class TestFailing:
             fcntl.flock(held, fcntl.LOCK_EX)
 
             with pytest.raises(WireError, match="another program") as refused:
-                open_transport(store, timeout_s=0.05)
+                open_transport(Place(store), timeout_s=0.05)
 
         assert refused.value.data["reason_code"] == "timeout"
 
@@ -311,7 +311,7 @@ class TestWaitingForTheLock:
         monkeypatch.setattr("stateward.spawn.spawn_daemon", refuse)
 
         with pytest.raises(WireError) as refused:
-            open_transport(store, timeout_s=0.1)
+            open_transport(Place(store), timeout_s=0.1)
 
         assert refused.value is held
 
@@ -363,7 +363,7 @@ class TestVersions:
         (store / "lock").write_bytes(lock_file(Announcement(1, str(folder / "run/d.sock"), "0.0.9")))
         try:
             with pytest.raises(WireError) as refused:
-                open_transport(store, timeout_s=10)
+                open_transport(Place(store), timeout_s=10)
         finally:
             stubborn.close()
 
@@ -381,7 +381,7 @@ def test_a_daemon_that_does_not_end_in_time_is_told(folder: Path) -> None:
     patient = StandIn(folder / "d.sock", answer)
     (folder / "store/lock").write_bytes(lock_file(Announcement(1, str(folder / "d.sock"), "99.0")))
     try:
-        ended = stop_daemon(open_transport(folder / "store", start="never"), 0.01)
+        ended = stop_daemon(open_transport(Place(folder / "store"), start="never"), 0.01)
     finally:
         patient.close()
 

@@ -40,6 +40,7 @@ class MemoryLedger:
     def __init__(self, shelf: Shelf) -> None:
         self._shelf = shelf
         self.poison: str | None = None
+        self.outage = None
         self.before_append: Callable[[], object] = object
 
     @property
@@ -63,7 +64,7 @@ class MemoryLedger:
                 raise Stale
             self._shelf.entries += entries
 
-    def follow(self, view: View) -> View:
+    def follow(self, view: View, *, hold: bool = False) -> View:  # noqa: ARG002 - nobody waits here
         with self._shelf.lock:
             missed = self._shelf.entries[view.sequence :]
         draft = Draft(view)

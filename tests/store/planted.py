@@ -187,3 +187,13 @@ class Answers:
 
 def group_lengths(journal: Path) -> list[int]:
     return [group.count for group in scan(journal.read_bytes(), file="").groups]
+
+
+def telling(event: threading.Event) -> Callable[[Callable[[], None]], None]:
+    """Deliver as `run_here`, and tell of it."""
+
+    def deliver(settle: Callable[[], None]) -> None:
+        settle()
+        event.set()
+
+    return deliver

@@ -14,7 +14,7 @@ from stateward_engine.state.commands import Configure, ForkSession, ImportState,
 from stateward_engine.state.patch import parse_patch
 from stateward_engine.state.read import ReadRequest, read
 from stateward_engine.state.view import Identity, Selection
-from stateward_engine.store import embedded
+from stateward_engine.store import catalogue, embedded
 from stateward_engine.store.store import open_store
 from stateward_engine.store.writer import Compact
 from store.planted import CLIENT, NOON, kept, noon, put, written
@@ -128,8 +128,8 @@ class TestCompaction:
     def test_a_journal_that_grows_long_is_compacted_by_itself(
         self, place: Path, monkeypatch: pytest.MonkeyPatch, length: int, groups: int
     ) -> None:
-        monkeypatch.setattr(embedded, "_LENGTH_MIN", length)
-        monkeypatch.setattr(embedded, "_GROUPS_MIN", groups)
+        monkeypatch.setattr(catalogue, "_LENGTH_MIN", length)
+        monkeypatch.setattr(catalogue, "_GROUPS_MIN", groups)
         with open_store(place) as store:
             for number in range(40):
                 store.commit_now(put(f"k{number}", number))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -11,6 +12,8 @@ from stateward_engine.store.directory import Directory
 from stateward_engine.store.embedded import open_embedded
 from stateward_engine.store.group import Committed, Rejected
 from stateward_engine.store.lock import Lock
+from stateward_engine.store.postgresql import open_postgresql
+from stateward_engine.store.postgresql_check import check_postgresql
 from stateward_engine.store.writer import DECISIONS_MAX, WriterCore
 from store.ledger_kit import LedgerKit
 from store.memory_ledger import MemoryLedger, Shelf, open_memory
@@ -22,6 +25,7 @@ if TYPE_CHECKING:
 
     from stateward_engine.state.view import View
     from stateward_engine.store.ledger import Ledger
+    from stateward_engine.store.postgresql_target import Target
 
 
 class TestEmbedded(LedgerKit):
@@ -46,6 +50,22 @@ class TestMemory(LedgerKit):
 
     def open(self) -> tuple[Ledger, View]:
         return open_memory(self._shared_shelf)
+
+
+class TestPostgresql(LedgerKit):
+    shared = True
+
+    @pytest.fixture(autouse=True)
+    def _database(self, target: Target) -> Iterator[None]:
+        self._target = target
+        with contextlib.ExitStack() as self._opened:
+            yield
+        assert check_postgresql(target).faults == ()
+
+    def open(self) -> tuple[Ledger, View]:
+        ledger, view = open_postgresql(self._target)
+        self._opened.callback(ledger.close)
+        return ledger, view
 
 
 def core_on(shelf: Shelf) -> tuple[WriterCore, MemoryLedger]:
@@ -86,4 +106,4 @@ def test_a_race_that_is_always_lost_is_given_up_and_nothing_was_written() -> Non
     assert isinstance(outcome, Rejected)
     assert isinstance(outcome.error, Busy)
     assert outcome.error.facts == {"limit": "decisions_max"}
-    assert kept(two.view) == {"n": DECISIONS_MAX - 2}
+    assert kept(two.view) == {"n": DECISIONS_MAX - 1}

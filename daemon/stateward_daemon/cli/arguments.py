@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING, Final
 
-from stateward_daemon.cli.parser import OWNERS
+from stateward_daemon.cli.parser import OWNERS, store_name
 
 if TYPE_CHECKING:
     from stateward_daemon.cli.parser import VerbParser
@@ -22,8 +22,20 @@ DAEMON_SETTINGS: Final = {
     "body_timeout_s": ("SECONDS", "End a connection whose message takes longer.  [default: 30]"),
     "connections_max": ("COUNT", "Refuse further connections.  [default: 1024]"),
     "queue_length_max": ("COUNT", "Refuse further changes while so many wait.  [default: 4096]"),
+    "machine": ("NAME", "Name this machine in a store that several share.  [default: made of /etc/machine-id]"),
+    "database_connect_s": ("SECONDS", "Give the database so long to accept a connection.  [default: 5]"),
+    "database_statement_s": ("SECONDS", "Give the database so long for a statement.  [default: 10]"),
+    "database_lock_s": ("SECONDS", "Wait so long for whoever holds the head of the ledger.  [default: 3]"),
+    "database_poll_s": ("SECONDS", "Look so often for changes that nobody told of.  [default: 5]"),
+    "max_stale_s": ("SECONDS", "Refuse reads when the database is out of reach for longer; 0 is never.  [default: 0]"),
     "store_file_system": ("KIND", "Take a store on any file system, or on a local one only.  [default: local]"),
 }
+
+
+def add_store_copy(parser: VerbParser) -> None:
+    """Add the two stores."""
+    parser.add_argument("source", metavar="SOURCE", type=store_name)
+    parser.add_argument("target", metavar="TARGET", type=store_name)
 
 
 def add_read(parser: VerbParser) -> None:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from stateward.location import log_path, read_announcement, socket_path, store_path
+from stateward.location import log_path, read_announcement, socket_path, store_place
 from stateward.start import open_transport
 from stateward.stop import stop_daemon
 from stateward_daemon.cli.arguments import DAEMON_SETTINGS
@@ -63,9 +63,9 @@ def sessions(options: Namespace) -> int:
 
 def where(options: Namespace) -> int:
     """Print the places, whether or not a daemon runs."""
-    store = store_path(options.store)
-    socket, pid = _door(store, options)
-    places = {"store": str(store), "socket": socket, "log": str(log_path(store)), "pid": pid}
+    place = store_place(options.store)
+    socket, pid = _door(place.directory, options)
+    places = {"store": str(place), "socket": socket, "log": str(log_path(place)), "pid": pid}
     if options.json:
         show_json(places)
     else:
@@ -86,13 +86,13 @@ def run(options: Namespace) -> int:
         settings = Settings.from_environment({name: getattr(options, name) for name in DAEMON_SETTINGS})
     except WireError as error:
         raise UsageFault(f"{error.message}; see stateward daemon run --help") from None
-    return lifecycle.run(store_path(options.store), Path(options.socket) if options.socket else None, settings)
+    return lifecycle.run(store_place(options.store), Path(options.socket) if options.socket else None, settings)
 
 
 def start(options: Namespace) -> int:
     """Start a daemon unless one runs."""
-    open_transport(store_path(options.store), socket=options.socket, timeout_s=options.timeout).close()
-    announced = read_announcement(store_path(options.store))
+    open_transport(store_place(options.store), socket=options.socket, timeout_s=options.timeout).close()
+    announced = read_announcement(store_place(options.store).directory)
     if options.json:
         show_json(None if announced is None else announced._asdict())
     elif announced is not None:
@@ -124,7 +124,7 @@ def restart(options: Namespace) -> int:
 
 def logs(options: Namespace) -> int:
     """Print the last lines of the log."""
-    path = log_path(store_path(options.store))
+    path = log_path(store_place(options.store))
     note(f"log: {path}")
     try:
         with path.open(encoding="utf-8", errors="replace") as file:
@@ -144,7 +144,7 @@ def lsp(options: Namespace) -> int:
     from stateward_daemon import bridge  # noqa: PLC0415 - other verbs need no threads
 
     opening = functools.partial(
-        open_transport, store_path(options.store), socket=options.socket, timeout_s=options.timeout
+        open_transport, store_place(options.store), socket=options.socket, timeout_s=options.timeout
     )
     # The editor's directory may go away, and nothing here depends on it.
     os.chdir("/")
@@ -169,7 +169,7 @@ def _door(store: Path, options: Namespace) -> tuple[str | None, int | None]:
 def _running(options: Namespace) -> SocketTransport | None:
     """Return a connection to the daemon of the store, or `None` when none runs."""
     try:
-        return open_transport(store_path(options.store), start="never", timeout_s=options.timeout)
+        return open_transport(store_place(options.store), start="never", timeout_s=options.timeout)
     except WireError as error:
         if error.data.get("reason_code") == NOT_RUNNING:
             return None

@@ -31,7 +31,8 @@ def display_of(goal: GoalStatusResult) -> Display:
     state = str(goal.display["state"])
     why = [str(goal.display[name]) for name in ("reason_code",) if name in goal.display]
     facts = ", ".join([*why, *places(goal.display.get("lines"))])
-    is_current = state == "current"
+    # What another machine shows is not seen from here, and nothing to do here.
+    is_current = state in ("current", "elsewhere")
     is_lost = not goal.promoted and not is_current
     remedy = "" if is_current else _remedy(goal, state)
     return Display(f"{state} ({facts})" if facts else state, is_current, is_lost, remedy)

@@ -12,7 +12,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, Literal, NamedTuple, TypeAlias
 
-from stateward.location import log_path, read_announcement, socket_path, store_path
+from stateward.location import log_path, read_announcement, socket_path, store_place
 from stateward.printable import printable
 from stateward.start import is_older, open_transport
 from stateward_daemon.cli.displays import display_of
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from argparse import Namespace
     from collections.abc import Iterator
 
+    from stateward.location import Place
     from stateward_engine.state.view import StreamKind
 
 # A start copies the journal, and compaction writes checkpoints before it lets go of the old ones.
@@ -55,7 +56,7 @@ class Finding(NamedTuple):
 
 def doctor(options: Namespace) -> int:
     """Print every finding; exit with 1 on a fault."""
-    found = list(_findings(store_path(options.store), options))
+    found = list(_findings(store_place(options.store), options))
     if options.json:
         show_json({"ok": all(one.level != "fault" for one in found), "findings": [one._asdict() for one in found]})
     else:
@@ -66,16 +67,20 @@ def doctor(options: Namespace) -> int:
     return EXIT_FINDINGS if any(one.level == "fault" for one in found) else EXIT_OK
 
 
-def _findings(store: Path, options: Namespace) -> Iterator[Finding]:
+def _findings(place: Place, options: Namespace) -> Iterator[Finding]:
+    store = place.directory
     yield Finding("program", "ok", f"stateward {__version__}, Python {sys.version.partition(' ')[0]}")
-    yield _place(store)
+    if place.database is None:
+        yield _place(store)
+    else:
+        yield from _database(place)
     yield from _disk(store)
     yield _socket(store, options)
-    yield from _daemon(store, options)
+    yield from _daemon(place, options)
     yield _settings()
-    if store.exists():
+    if place.database is not None or store.exists():
         yield from _goals(options)
-    yield _log(store)
+    yield _log(place)
     yield _watches()
 
 
@@ -85,6 +90,30 @@ def _place(store: Path) -> Finding:
     if not os.access(store, os.W_OK):
         return Finding("store", "fault", f"{store} cannot be written", "run as its owner, or name another with --store")
     return Finding("store", "ok", str(store))
+
+
+def _database(place: Place) -> Iterator[Finding]:
+    """Look at the database of a store, and at the name of this machine there."""
+    # Few stores are in a database, and no other needs its library.
+    from stateward_daemon.opening import machine_of, target_of  # noqa: PLC0415
+    from stateward_daemon.settings import Settings  # noqa: PLC0415
+    from stateward_engine.errors import EngineError  # noqa: PLC0415
+    from stateward_engine.store.postgresql_condition import look_at  # noqa: PLC0415
+
+    try:
+        settings = Settings.from_environment()
+        target, machine = target_of(place, settings), machine_of(place, settings)
+        assert target is not None  # noqa: S101 - as is the database of the place
+        found = look_at(target)
+    except (EngineError, WireError) as error:
+        yield Finding("store", "fault", str(error), "mend what it says; the daemon goes on by itself then")
+        return
+    link = "encrypted" if found.encrypted else "not encrypted"
+    yield Finding("store", "ok", f"{place}, PostgreSQL {found.server}, {link}, ledger {found.ledger} at {found.head}")
+    for weakness in found.weaknesses:
+        yield Finding("store", "warning", weakness, "have it set on the server")
+    if machine is not None:
+        yield Finding("machine", "ok", f"{machine.id}, called {machine.host}; no other may have that name there")
 
 
 def _disk(store: Path) -> Iterator[Finding]:
@@ -103,20 +132,20 @@ def _socket(store: Path, options: Namespace) -> Finding:
         return Finding("socket", "fault", error.message, "name a shorter or private place with --socket")
 
 
-def _daemon(store: Path, options: Namespace) -> Iterator[Finding]:
+def _daemon(place: Place, options: Namespace) -> Iterator[Finding]:
     """Ask the daemon how it is; where none runs, check the store instead."""
     try:
-        with contextlib.closing(open_transport(store, start="never", timeout_s=options.timeout)) as transport:
+        with contextlib.closing(open_transport(place, start="never", timeout_s=options.timeout)) as transport:
             status = transport.call("status", {})
     except WireError as error:
         if error.data.get("reason_code") == NOT_RUNNING:
             yield Finding("daemon", "ok", "none runs; the next call starts one")
-            if store.exists():
-                yield from _content(store)
+            if place.database is not None or place.directory.exists():
+                yield from _content(place)
         else:
             yield Finding("daemon", "fault", error.message, "stop the process that holds the store, then try again")
         return
-    announced = read_announcement(store)
+    announced = read_announcement(place.directory)
     pid = status["pid"]
     if announced is not None and is_older(status["version"]):
         yield Finding("daemon", "warning", f"pid {pid} is version {status['version']}", "stateward daemon restart")
@@ -167,15 +196,15 @@ def _writer(health: dict[str, object]) -> Finding:
     )
 
 
-def _content(store: Path) -> Iterator[Finding]:
+def _content(place: Place) -> Iterator[Finding]:
     try:
-        report = checked(store)
+        report = checked(place)
     except WireError as error:
         yield Finding("content", "fault", error.message, "stateward where")
         return
     owners = {stream.file: stream.identity for stream in report.streams}
     for fault in report.faults:
-        identity, text = owners.get(fault.file), f"{fault.file or store}: {fault.reason}"
+        identity, text = owners.get(fault.file), f"{fault.file or place}: {fault.reason}"
         if identity is None:
             yield Finding("content", "fault", text, "restore the whole directory from a copy")
         else:
@@ -191,8 +220,8 @@ def _mending(kind: StreamKind, cwd: str | None, session: str | None, goal: str |
     return f"restore it from a copy, or: {reset_command(Identity(kind, cwd, session, goal))}"
 
 
-def _log(store: Path) -> Finding:
-    path = log_path(store)
+def _log(place: Place) -> Finding:
+    path = log_path(place)
     if not path.exists():
         return Finding("log", "ok", f"{path} is not there yet")
     try:

@@ -6,6 +6,7 @@ import os
 from typing import TYPE_CHECKING
 
 import msgspec
+from msgspec import UNSET
 
 from stateward_daemon.cli.displays import display_of
 from stateward_daemon.cli.goal_calls import answered, call
@@ -15,7 +16,8 @@ from stateward_daemon.cli.reach import open_client
 if TYPE_CHECKING:
     from argparse import Namespace
 
-    from stateward_protocol.goal_messages import GoalRegisterResult
+    from stateward_protocol.authority_messages import GoalStatusResult
+    from stateward_protocol.goal_messages import GoalEntry, GoalRegisterResult
 
 
 def register(options: Namespace) -> int:
@@ -43,7 +45,7 @@ def list_goals(options: Namespace) -> int:
         answer = client.goal_list()
         found = {goal.goal_id: client.goal_status(goal.goal_id) for goal in answer.goals if options.display}
     lines = [
-        f"{goal.goal_id}  {'ledger' if goal.promoted else 'document'}  {goal.handoff_mode}  {goal.path}"
+        f"{goal.goal_id}  {'ledger' if goal.promoted else 'document'}  {goal.handoff_mode}  {_document(goal)}"
         + (f"  {display_of(found[goal.goal_id]).state}" if goal.goal_id in found else "")
         for goal in answer.goals
     ]
@@ -52,6 +54,11 @@ def list_goals(options: Namespace) -> int:
         for goal in answer.goals
     ]
     return answered(options, {"goals": told}, [*lines, counted(len(answer.goals), "goal")])
+
+
+def _document(goal: GoalEntry | GoalStatusResult) -> str:
+    """Return where the document of a goal is."""
+    return goal.path if goal.host is UNSET else f"{goal.host}:{goal.path}"
 
 
 def status(options: Namespace) -> int:
@@ -63,6 +70,7 @@ def status(options: Namespace) -> int:
         f"revision   {answer.provider_revision}",
         f"handoff    {answer.handoff_mode}",
         f"agents     {', '.join(answer.agents) or 'everybody'}",
+        f"document   {_document(answer)}",
         f"display    {display.state}",
         *([f"           {display.remedy}"] if display.remedy else []),
     ]

@@ -11,8 +11,10 @@ import os
 import shutil
 from typing import TYPE_CHECKING, Final, NoReturn
 
+from stateward.location import names_database
 from stateward.start import TIMEOUT_S
 from stateward_daemon.exits import UsageFault
+from stateward_protocol.errors import WireError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -129,11 +131,20 @@ def add_json_option(parser: VerbParser) -> None:
     parser.add_argument("--json", action="store_true", help="Print JSON on standard output.")
 
 
-def add_store_options(parser: VerbParser) -> None:
+def add_store_option(parser: VerbParser) -> None:
     """Add which store is meant."""
     parser.add_argument(
-        "--store", metavar="DIRECTORY", help="The store.  [default: STATEWARD_STORE, else the user's data directory]"
+        "--store",
+        metavar="DIRECTORY|URI",
+        type=store_name,
+        help="The store: a directory, or postgresql://HOST/DATABASE.  [default: STATEWARD_STORE, else the user's data "
+        "directory]",
     )
+
+
+def add_store_options(parser: VerbParser) -> None:
+    """Add which store is meant, and where its daemon listens."""
+    add_store_option(parser)
     parser.add_argument(
         "--socket",
         metavar="PATH",
@@ -188,6 +199,23 @@ def add_reach_options(parser: VerbParser) -> None:
     add_place_options(parser)
     parser.add_argument("--embedded", action="store_true", help="Work in this process, without a daemon.")
     add_json_option(parser)
+
+
+def store_name(text: str) -> str:
+    """Return what names a store, for argparse, unless it tells a password to everybody who lists processes."""
+    if names_database(text):
+        from stateward.database import read_database  # noqa: PLC0415 - few stores are in a database
+
+        try:
+            has_secret = read_database(text).has_secret
+        except WireError as error:
+            raise argparse.ArgumentTypeError(error.message) from None
+        if has_secret:
+            raise argparse.ArgumentTypeError(
+                "others can read the arguments of a command, so a password is none of them: put it into ~/.pgpass or "
+                "PGPASSWORD, or the whole address into STATEWARD_STORE"
+            )
+    return text
 
 
 def _seconds(text: str) -> float:

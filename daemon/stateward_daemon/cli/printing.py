@@ -11,6 +11,7 @@ import sys
 import unicodedata
 from typing import TYPE_CHECKING, Any, Final, TextIO
 
+from stateward.location import DATABASE_SCHEMES
 from stateward.printable import printable, printable_lines
 from stateward_daemon.cli.streams import silence
 
@@ -102,6 +103,11 @@ def note(text: str) -> None:
 
 def complain(text: str) -> None:
     """Print a complaint of the program itself, whatever has become of standard output."""
+    if any(scheme in text for scheme in DATABASE_SCHEMES):
+        # What was typed is told, but no password in it.
+        from stateward.database import without_secrets  # noqa: PLC0415 - few stores are in a database
+
+        text = without_secrets(text)
     _tell(f"stateward: {text}")
 
 

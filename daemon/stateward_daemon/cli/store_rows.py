@@ -6,12 +6,14 @@ from typing import Final
 
 from stateward_daemon.cli.arguments import (
     add_reset_scope,
+    add_store_copy,
 )
 from stateward_daemon.cli.parser import (
     add_json_option,
     add_owner_options,
     add_place_options,
     add_state_options,
+    add_store_option,
 )
 from stateward_daemon.cli.verb import Verb
 
@@ -45,7 +47,7 @@ ROWS: Final = (
     Verb(
         "check-store",
         "store_verbs:check_store",
-        "Walk the whole store and print every fault. Exits with 1 on any. Needs a store that no daemon has.",
+        "Walk the whole store and print every fault. Exits with 1 on any. One in a directory must be free.",
         "stateward check-store --json",
         _PLACE,
     ),
@@ -55,6 +57,20 @@ ROWS: Final = (
         "Write all changed checkpoints and begin a new journal, with or without a daemon. Never starts one.",
         "stateward compact",
         _PLACE,
+    ),
+    Verb(
+        "store create",
+        "database_verbs:create",
+        "Make a store in a PostgreSQL database, or upgrade one there; says which. Starts no daemon.",
+        "stateward store create --store postgresql://ada@db.example.org/team",
+        (add_store_option, add_json_option),
+    ),
+    Verb(
+        "store copy",
+        "database_verbs:copy",
+        "Copy a store into an empty one, while no daemon has either, and verify the copy stream by stream.",
+        "stateward store copy /srv/stateward postgresql://ada@db.example.org/team",
+        (add_store_copy, add_json_option),
     ),
     Verb(
         "where",

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, cast
 
 import msgspec
 
-from stateward.location import store_path
+from stateward.location import store_place
 from stateward_daemon.cli.printing import counted, extent, note, show, show_json, show_table, whose
 from stateward_daemon.cli.reach import open_client
 from stateward_daemon.exits import EXIT_FINDINGS, EXIT_OK, UsageFault
@@ -16,9 +16,9 @@ from stateward_protocol.errors import WireError
 
 if TYPE_CHECKING:
     from argparse import Namespace
-    from pathlib import Path
 
     from stateward import Client
+    from stateward.location import Place
     from stateward_engine.state.view import Identity
     from stateward_engine.store.check import Report
     from stateward_protocol.messages import Owner, StreamKind
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 def check_store(options: Namespace) -> int:
     """Print every fault of the store, and its streams."""
-    report = checked(store_path(options.store))
+    report = checked(store_place(options.store))
     if options.json:
         show_json(
             {
@@ -59,7 +59,7 @@ def _identity(identity: Identity) -> dict[str, str | None]:
     return {"cwd": identity.cwd, "session": identity.session}
 
 
-def checked(store: Path) -> Report:
+def checked(place: Place) -> Report:
     """Return what a check of the store finds.
 
     Raises:
@@ -67,17 +67,25 @@ def checked(store: Path) -> Report:
     """
     # Not at the top: the engine is not needed where a daemon is asked.
     from stateward_daemon import convert  # noqa: PLC0415
+    from stateward_daemon.opening import target_of  # noqa: PLC0415
+    from stateward_daemon.settings import Settings  # noqa: PLC0415
     from stateward_engine.errors import EngineError  # noqa: PLC0415
-    from stateward_engine.store.check import check_store  # noqa: PLC0415
 
+    database = target_of(place, Settings.from_environment())
     try:
-        return check_store(store)
+        if database is not None:
+            from stateward_engine.store.postgresql_check import check_postgresql  # noqa: PLC0415 - its library is rare
+
+            return check_postgresql(database)
+        from stateward_engine.store.check import check_store  # noqa: PLC0415
+
+        return check_store(place.directory)
     except EngineError as error:
         raise convert.wire_error(error) from None
     except FileNotFoundError:
-        raise _no_store(store) from None
+        raise _no_store(place) from None
     except OSError as error:
-        raise WireError("store_unavailable", f"the store {store} cannot be read ({error.strerror})") from None
+        raise WireError("store_unavailable", f"the store {place} cannot be read ({error.strerror})") from None
 
 
 def compact(options: Namespace) -> int:
@@ -167,15 +175,15 @@ def _reached(options: Namespace) -> Client:
     Raises:
         WireError: There is no store, or it cannot be had.
     """
-    store = store_path(options.store)
-    if not store.exists():
-        raise _no_store(store)
+    place = store_place(options.store)
+    if place.database is None and not place.directory.exists():
+        raise _no_store(place)
     return open_client(options, start="never", changes=True, attach=False)
 
 
-def _no_store(store: Path) -> WireError:
+def _no_store(place: Place) -> WireError:
     return WireError(
         "store_unavailable",
-        f"there is no store at {store}; the first daemon makes one",
+        f"there is no store at {place}; the first daemon makes one",
         example="stateward daemon start",
     )

@@ -31,7 +31,7 @@ def handle(caller: Caller, params: m.AttachParams) -> m.AttachResult:
             daemon_version=caller.host.version,
         )
     wanted = None if params.wanted is UNSET else params.wanted
-    selection = convert.selection(params.cwd, params.session, wanted)
+    selection = convert.selection(params.cwd, params.session, wanted, caller.host.machine)
     for scope in selection.wanted:
         # Refuses a damaged one, so that nobody works for long before they meet it.
         caller.host.store.view.scope(selection.identity(scope))
@@ -42,10 +42,8 @@ def handle(caller: Caller, params: m.AttachParams) -> m.AttachResult:
     known = view.sessions.get(selection.cwd, {}) if selection.cwd is not None else {}
     return m.AttachResult(
         protocol=PROTOCOL_VERSION,
-        daemon=m.DaemonInfo(
-            version=host.version, pid=host.pid, store=str(host.store_path), provider=host.store.provider
-        ),
-        cwd=selection.cwd,
+        daemon=m.DaemonInfo(version=host.version, pid=host.pid, store=str(host.place), provider=host.store.provider),
+        cwd=convert.shown_cwd(selection.cwd, host.machine),
         session=selection.session,
         wanted=list(selection.wanted),
         mode=params.mode,
@@ -61,4 +59,5 @@ def handle(caller: Caller, params: m.AttachParams) -> m.AttachResult:
             m.KnownSession(id=session, changed_at=at)
             for session, at in sorted(known.items(), key=lambda item: item[1], reverse=True)
         ],
+        stale_since=host.stale_since or UNSET,
     )

@@ -24,4 +24,4 @@ def handle(caller: Caller, params: GoalConfigureParams) -> Steps:
     if params.path is not None:
         path = str(document_path(caller.host, params.path))
         content = yield OnLane(params.goal_id, partial(moved_content, goal, path))
-    return (yield ConfigureGoal(params.goal_id, agents, params.handoff_mode, path, content))
+    return (yield ConfigureGoal(params.goal_id, agents, params.handoff_mode, path, content, caller.host.machine))

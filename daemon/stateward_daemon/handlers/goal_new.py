@@ -23,9 +23,10 @@ def handle(caller: Caller, params: GoalNewParams) -> Steps:
     # Here, because no start should wait for what reads a document.
     from stateward_engine.goals.template import NEXT_ACTION, new_document  # noqa: PLC0415
 
-    path = document_path(caller.host, params.path)
-    demand_free(caller.host.store.view, params.goal_id, str(path))
+    host = caller.host
+    path = document_path(host, params.path)
+    demand_free(host.store.view, params.goal_id, str(path), host.machine)
     text = new_document(params.goal_id, params.objective, f"{utc_now()[:19]}Z", params.next_action or NEXT_ACTION)
     content = yield OnLane(params.goal_id, partial(create_document, caller.host, path, text))
     agents = None if params.agents is None else tuple(params.agents)
-    return (yield RegisterGoal(params.goal_id, str(path), content, agents, os.urandom(8).hex()))
+    return (yield RegisterGoal(params.goal_id, str(path), content, agents, os.urandom(8).hex(), host.machine))

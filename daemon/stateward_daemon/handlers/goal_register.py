@@ -21,4 +21,4 @@ def handle(caller: Caller, params: GoalRegisterParams) -> Steps:
     path = document_path(caller.host, params.path)
     content = yield OnLane(params.goal_id, partial(read_content, path))
     agents = None if params.agents is None else tuple(params.agents)
-    return (yield RegisterGoal(params.goal_id, str(path), content, agents, os.urandom(8).hex()))
+    return (yield RegisterGoal(params.goal_id, str(path), content, agents, os.urandom(8).hex(), caller.host.machine))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from stateward_daemon import delivering
+from stateward_daemon import standing
 
 if TYPE_CHECKING:
     from stateward_daemon.host import Caller
@@ -13,4 +13,4 @@ if TYPE_CHECKING:
 
 def handle(caller: Caller, params: GoalParams) -> dict[str, Any]:
     """Look at the ledger and at the document as they are now."""
-    return delivering.goal_status(caller.host, params.goal_id)
+    return standing.goal_status(caller.host, params.goal_id)

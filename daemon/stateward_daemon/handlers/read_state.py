@@ -17,4 +17,6 @@ def handle(caller: Caller, params: m.ReadStateParams) -> dict[str, Any]:
     """Answer from the view that is current now."""
     host, request = caller.host, parse_request(msgspec.to_builtins(params))
     answer = read(host.store.view, caller.selection(), request)
+    if (since := host.stale_since) is not None:
+        answer = {**answer, "stale_since": since}
     return host.encoded.answer(answer, batch=request.batch, limit=host.settings.max_message_bytes)

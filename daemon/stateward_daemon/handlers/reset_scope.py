@@ -12,6 +12,6 @@ if TYPE_CHECKING:
     from stateward_protocol.store_messages import ResetScopeParams
 
 
-def handle(_caller: Caller, params: ResetScopeParams) -> ResetScope:
+def handle(caller: Caller, params: ResetScopeParams) -> ResetScope:
     """Hand the identity of the scope to the writer. It needs no attachment, which a damaged scope would not get."""
-    return ResetScope(convert.identity(params.scope, params.cwd, params.session, params.goal_id))
+    return ResetScope(convert.identity(params.scope, params.cwd, params.session, params.goal_id, caller.host.machine))

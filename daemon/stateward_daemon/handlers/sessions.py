@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from stateward_daemon import convert
 from stateward_protocol import messages as m
 
 if TYPE_CHECKING:
@@ -34,7 +35,7 @@ def _connection(caller: Caller) -> m.Connection:
         client=attachment.client,
         version=attachment.client_version,
         pid=caller.peer_pid,
-        cwd=attachment.selection.cwd,
+        cwd=convert.shown_cwd(attachment.selection.cwd, caller.host.machine),
         session=attachment.selection.session,
         wanted=list(attachment.selection.wanted),
     )

@@ -20,7 +20,7 @@ def handle(caller: Caller, _params: m.NoParams) -> m.StatusResult:
         version=host.version,
         protocol=PROTOCOL_VERSION,
         pid=host.pid,
-        store=str(host.store_path),
+        store=str(host.place),
         socket=str(host.socket_path or ""),
         log=str(host.log_path or ""),
         provider=host.store.provider,
@@ -30,5 +30,5 @@ def handle(caller: Caller, _params: m.NoParams) -> m.StatusResult:
         sequence=host.store.view.sequence,
         store_bytes=host.store.length,
         writer=convert.writer_health(host.store),
-        damaged=convert.damaged_scopes(host.store.view),
+        damaged=convert.damaged_scopes(host.store.view, host.machine),
     )

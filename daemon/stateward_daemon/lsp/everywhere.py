@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from stateward_daemon.lsp.mentions import mentions
 from stateward_daemon.lsp.uris import uri_of
-from stateward_engine.authority.goal import goals_by_path
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -55,7 +54,7 @@ def known_documents(session: LspSession, first: str | None = None) -> Iterator[K
         uris.setdefault(buffer.path, buffer.uri)
     for path, uri in session.folders.all_goals().items():
         uris.setdefault(path, uri)
-    goals = goals_by_path(session.caller.host.store.view)
+    goals = session.caller.host.goals_here()
     for path in map(Path, goals):
         uris.setdefault(path, uri_of(path))
     for path, uri in uris.items():

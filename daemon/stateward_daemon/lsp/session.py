@@ -33,7 +33,7 @@ from stateward_daemon.lsp.showing import Showing
 from stateward_daemon.lsp.uris import goal_path_of
 from stateward_daemon.lsp.wire import open_wire
 from stateward_daemon.performing import Performance
-from stateward_engine.authority.goal import goal_at, goals_by_path
+from stateward_engine.authority.goal import goal_at
 from stateward_engine.errors import EngineError
 from stateward_engine.goals.suppression import ruled
 from stateward_protocol.errors import WireError
@@ -205,8 +205,8 @@ class LspSession:
 
     def goal(self, uri: str) -> Goal | None:
         """Return the goal of a document as it is now, `None` where it is that of none."""
-        path = self.path(uri)
-        return None if path is None else goal_at(self.caller.host.store.view, str(path))
+        path, host = self.path(uri), self.caller.host
+        return None if path is None else goal_at(host.store.view, str(path), host.machine)
 
     def problems(self, uri: str, reading: Reading) -> list[Problem]:
         """Return the problems of a document that its project wants to see, with all that is known of them."""
@@ -328,7 +328,7 @@ class LspSession:
         self.phase = Phase.SERVING
         self._wire.client = client
         self.configured.begin(client.settings)
-        self.folders.look(goals_by_path(self.caller.host.store.view))
+        self.folders.look(self.caller.host.goals_here())
         # In the background, so that nothing of it is sent before the answer to `initialize`.
         self.folders.change(added=client.folders)
 
@@ -343,8 +343,7 @@ class LspSession:
         self.showing.outbox.put(_VIEW, self._look)
 
     def _look(self) -> None:
-        view = self.caller.host.store.view
-        goals = goals_by_path(view)
+        view, goals = self.caller.host.store.view, self.caller.host.goals_here()
         self.folders.look(goals)
         for buffer in self.opened.look(goals):
             self.showing.show(buffer.uri)

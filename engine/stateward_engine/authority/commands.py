@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from stateward_engine.authority.goal import HandoffMode, Members
+    from stateward_engine.authority.goal import HandoffMode, Machine, Members
     from stateward_engine.json_value import Json
 
 
@@ -25,6 +25,7 @@ class RegisterGoal:
         content: What is compared when it is registered again: `metadata` (frontmatter values) and `narrative_sha256`.
         agents: The registered actors, or `None` where nothing is said of them.
         store_id: Names the store, unless a goal has named it already.
+        machine: That of the document, in a store that several machines share.
     """
 
     goal_id: str
@@ -32,6 +33,7 @@ class RegisterGoal:
     content: Mapping[str, Json]
     agents: tuple[str, ...] | None
     store_id: str
+    machine: Machine | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +46,7 @@ class ConfigureGoal:
         handoff_mode: How todos are handed out once the goal is promoted.
         path: Where its document is now: the real path.
         content: What is compared when that document is registered again, as in `RegisterGoal`.
+        machine: That of `path`.
     """
 
     goal_id: str
@@ -51,6 +54,7 @@ class ConfigureGoal:
     handoff_mode: HandoffMode | None = None
     path: str | None = None
     content: Mapping[str, Json] | None = None
+    machine: Machine | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,6 +17,7 @@ FailureReason: TypeAlias = Literal[
     "todo_projection_write_unavailable",
     "todo_projection_buffer_dirty",
     "todo_projection_target_unavailable",
+    "todo_projection_elsewhere",
 ]
 
 # What a publication says when the document is one that could be written, only not now. For the rest, there is no such

@@ -19,8 +19,10 @@ if TYPE_CHECKING:
 DELIVERY_SCHEMA: Final = "loopx_todo_projection_delivery_v0"
 OUTBOX_SOURCE: Final = "committed_authority_journal"
 RECOVERY_SCOPE: Final = "todo_sections_only"
+ELSEWHERE: Final = "todo_projection_elsewhere"
 REVISION_ADVANCED: Final = "todo_projection_revision_advanced"
-_AGAIN: Final = "What was committed stands: do not repeat it. Deliver it with project_markdown"
+_STANDS: Final = "What was committed stands: do not repeat it."
+_AGAIN: Final = f"{_STANDS} Deliver it with project_markdown"
 
 
 def planned(goal: Goal, rendering: Rendering, *, recovered: bool) -> dict[str, Any]:
@@ -58,6 +60,8 @@ def settled(goal: Goal, rendering: Rendering, delivery: Delivery, confirmation: 
 
 def failed(goal_id: str, failure: Failure) -> dict[str, Any]:
     """Return what kept a display from being delivered."""
+    # Where another daemon delivers, there is nothing to mend here.
+    remedy = _STANDS if failure.reason_code == ELSEWHERE else f"{_AGAIN} once that is mended"
     return {
         "schema_version": DELIVERY_SCHEMA,
         "goal_id": goal_id,
@@ -65,7 +69,7 @@ def failed(goal_id: str, failure: Failure) -> dict[str, Any]:
         "reason_code": failure.reason_code,
         "error_class": failure.error_class,
         **failure.facts,
-        "recommended_action": f"{failure.message}. {_AGAIN} once that is mended",
+        "recommended_action": f"{failure.message}. {remedy}",
         **_RETRY,
     }
 

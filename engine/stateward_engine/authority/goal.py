@@ -20,6 +20,18 @@ MARKDOWN_AUTHORITY: Final = "markdown_active_state"
 LEDGER_AUTHORITY: Final = "file_v0"
 
 
+class Machine(NamedTuple):
+    """One of the machines that share a store.
+
+    Attributes:
+        id: Tells it from the others.
+        host: What people call it, as it called itself then.
+    """
+
+    id: str
+    host: str
+
+
 class Goal(NamedTuple):
     """One registered goal at one revision.
 
@@ -40,6 +52,40 @@ class Goal(NamedTuple):
     def path(self) -> str:
         """Real path of the document."""
         return cast("str", self.plane("registration")["path"])
+
+    @property
+    def machine(self) -> Machine | None:
+        """The machine that the document is on; `None` in a store that one machine has for itself."""
+        kept = self.plane("registration").get("machine")
+        return None if kept is None else Machine(**cast("dict[str, str]", kept))
+
+    def is_on(self, machine: Machine | None) -> bool:
+        """Tell whether the document is on a machine, whatever that is called by now."""
+        return (self.machine and self.machine.id) == (machine and machine.id)
+
+    def demand_on(self, machine: Machine | None) -> None:
+        """Refuse what works on the document where that is not.
+
+        Raises:
+            Refused: `document_elsewhere`.
+        """
+        if not self.is_on(machine):
+            place = self.place()
+            document = place.pop("path")
+            message = f"{self.whereabouts}; call the daemon there, or tell with goal_configure that it was moved here"
+            raise refused("document_elsewhere", message, document=document, **place)
+
+    @property
+    def whereabouts(self) -> str:
+        """Where the document is, as a sentence for somebody on another machine."""
+        machine = self.machine
+        where = "a machine that has no name here" if machine is None else f"{machine.host} (machine {machine.id})"
+        return f"the document of this goal is on {where}"
+
+    def place(self) -> dict[str, str]:
+        """Return the members of an answer that say where the document is."""
+        machine = self.machine
+        return {"path": self.path, **({} if machine is None else {"machine": machine.id, "host": machine.host})}
 
     @property
     def agents(self) -> list[str]:
@@ -159,14 +205,14 @@ def find_goal(basis: Basis, goal_id: str) -> Goal:
     return Goal(goal_id, stream)
 
 
-def goal_at(basis: Basis, path: str) -> Goal | None:
-    """Return the goal whose document is at a real path, `None` where no goal that can be trusted is."""
-    return next((goal for goal in _registered(basis) if goal.path == path), None)
+def goal_at(basis: Basis, path: str, machine: Machine | None) -> Goal | None:
+    """Return the goal whose document is at a real path of a machine, `None` where no goal that can be trusted is."""
+    return next((goal for goal in _registered(basis) if goal.path == path and goal.is_on(machine)), None)
 
 
-def goals_by_path(basis: Basis) -> dict[str, Goal]:
-    """Return every registered goal whose stream can be trusted, by the real path of its document."""
-    return {goal.path: goal for goal in all_goals(basis)}
+def goals_by_path(basis: Basis, machine: Machine | None) -> dict[str, Goal]:
+    """Return every registered goal whose stream can be trusted, by the real path of its document on a machine."""
+    return {goal.path: goal for goal in all_goals(basis) if goal.is_on(machine)}
 
 
 def all_goals(basis: Basis) -> list[Goal]:

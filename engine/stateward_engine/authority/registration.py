@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from stateward_engine.authority.commands import ConfigureGoal, NoteDelivery, RegisterGoal
-    from stateward_engine.authority.goal import HandoffMode, Members
+    from stateward_engine.authority.goal import HandoffMode, Machine, Members
     from stateward_engine.state.view import Basis, Identity, Planes
 
 SOFT_CLAIM: Final = "soft_claim"
@@ -33,11 +33,11 @@ def decide_registration(basis: Basis, command: RegisterGoal, at: str) -> Transit
         return _registered_again(known, command)
     # A damaged stream of that id says so.
     basis.scope(identity_of(command.goal_id))
-    _demand_free_document(goals.values(), command.path)
+    _demand_free_document(goals.values(), command.path, command.machine)
     named = next(iter(goals.values()), None)
     now = f"{at[:19]}Z"
     planes: dict[str, Any] = {
-        "registration": {"path": command.path, "content": command.content, "at": now},
+        "registration": {**_document(command.path, command.machine), "content": command.content, "at": now},
         "authority": {
             "store_id": named.plane("authority")["store_id"] if named else command.store_id,
             "promoted": False,
@@ -49,7 +49,12 @@ def decide_registration(basis: Basis, command: RegisterGoal, at: str) -> Transit
     return _changed(command.goal_id, planes, _registered(command.goal_id, command.path, created=True))
 
 
-def demand_free(basis: Basis, goal_id: str, path: str) -> None:
+def _document(path: str, machine: Machine | None) -> Members:
+    """Return the members of a registration that say where the document is."""
+    return {"path": path, **({} if machine is None else {"machine": machine._asdict()})}
+
+
+def demand_free(basis: Basis, goal_id: str, path: str, machine: Machine | None) -> None:
     """Refuse a goal or a document that is registered already.
 
     Raises:
@@ -63,11 +68,11 @@ def demand_free(basis: Basis, goal_id: str, path: str) -> None:
             member="goal_id",
             got=goal_id,
         )
-    _demand_free_document(goals, path)
+    _demand_free_document(goals, path, machine)
 
 
-def _demand_free_document(goals: Iterable[Goal], path: str | None) -> None:
-    if owners := [goal.goal_id for goal in goals if goal.path == path]:
+def _demand_free_document(goals: Iterable[Goal], path: str | None, machine: Machine | None) -> None:
+    if owners := [goal.goal_id for goal in goals if goal.path == path and goal.is_on(machine)]:
         raise refused(
             "goal_registration_conflict",
             "the document belongs to another goal",
@@ -78,6 +83,7 @@ def _demand_free_document(goals: Iterable[Goal], path: str | None) -> None:
 
 
 def _registered_again(goal: Goal, command: RegisterGoal) -> Repeat:
+    goal.demand_on(command.machine)
     differing = [
         name
         for name, kept, given in (
@@ -131,11 +137,14 @@ def decide_configuration(basis: Basis, command: ConfigureGoal, at: str) -> Trans
 
 def _moved(basis: Basis, goal: Goal, command: ConfigureGoal) -> Members:
     """Return the patch that says where the document is now; empty where it is said already."""
-    if command.path in (None, goal.path):
+    if command.path is None or (command.path == goal.path and goal.is_on(command.machine)):
         return {}
-    _demand_free_document((other for other in all_goals(basis) if other.goal_id != goal.goal_id), command.path)
+    others = (other for other in all_goals(basis) if other.goal_id != goal.goal_id)
+    _demand_free_document(others, command.path, command.machine)
     registration = goal.plane("registration")
-    after = {**registration, "path": command.path, "content": command.content or registration["content"]}
+    content = command.content or registration["content"]
+    kept = {name: value for name, value in registration.items() if name != "machine"}
+    after = {**kept, **_document(command.path, command.machine), "content": content}
     return {"registration": changes(registration, after)}
 
 

@@ -13,6 +13,12 @@ from stateward_engine.state.view import HISTORY_LIMIT_DEFAULT, Identity, StreamK
 from stateward_engine.store.record import Kind, encode
 
 CATALOGUE_FORMAT: Final = 1
+# A start reads the checkpoints and replays the groups. Compaction keeps the second within a small multiple of the
+# first, and never runs for less than these.
+_LENGTH_MIN: Final = 2**20
+_GROUPS_MIN: Final = 1_000
+# Replaying a group takes about as long as loading this many bytes of checkpoints.
+_BYTES_PER_GROUP: Final = 4_096
 
 
 class Row(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
@@ -63,6 +69,16 @@ class Catalogue(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     def stream_bytes(self) -> int:
         """How long all checkpoints are together."""
         return sum(row.bytes for row in self.streams)
+
+    def is_outgrown(self, length: int, groups: int) -> bool:
+        """Tell whether what a start would replay after the checkpoints is long beside them: compaction is due.
+
+        Args:
+            length: Of the records of the groups, in bytes.
+            groups: How many there are.
+        """
+        loaded = self.stream_bytes
+        return length > max(_LENGTH_MIN, 2 * loaded) or groups > max(_GROUPS_MIN, loaded // _BYTES_PER_GROUP)
 
 
 def encode_catalogue(catalogue: Catalogue, sequence: int) -> bytes:

@@ -1,7 +1,8 @@
-"""The store's only clock; whoever needs a time is given one."""
+"""The store's only clocks; whoever needs a time is given one."""
 
 from __future__ import annotations
 
+import time
 from datetime import UTC, datetime
 
 
@@ -12,3 +13,8 @@ def utc_now() -> str:
     True
     """
     return datetime.now(UTC).isoformat(timespec="microseconds").replace("+00:00", "Z")
+
+
+def elapsed_s() -> float:
+    """Return seconds since some moment, in a clock that nobody sets: for deadlines and back-off."""
+    return time.monotonic()

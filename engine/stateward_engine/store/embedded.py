@@ -35,12 +35,6 @@ if TYPE_CHECKING:
     from stateward_engine.store.recover import Evidence
     from stateward_engine.store.scan import Scan
 
-# A start reads the checkpoints and replays the journal. Compaction keeps the second within a small multiple of the
-# first, and never runs for less than these.
-_LENGTH_MIN: Final = 2**20
-_GROUPS_MIN: Final = 1_000
-# Replaying a group takes about as long as loading this many bytes of checkpoints.
-_BYTES_PER_GROUP: Final = 4_096
 # Given back on a full disk, so that a start finds room for what it cannot do without.
 RESERVE_BYTES: Final = 2**20
 _DISK_IS_FULL: Final = frozenset({errno.ENOSPC, errno.EDQUOT})
@@ -81,6 +75,11 @@ class EmbeddedLedger:
         return self.journal.poison
 
     @property
+    def outage(self) -> None:
+        """See `Ledger`: a disk that fails poisons."""
+        return
+
+    @property
     def head(self) -> int:
         """See `Ledger`."""
         return self.journal.next_sequence - 1
@@ -93,12 +92,7 @@ class EmbeddedLedger:
     @property
     def is_long(self) -> bool:
         """See `Ledger`."""
-        if self.journal.poison is not None:
-            return False
-        loaded = self._catalogue.stream_bytes
-        return self.journal.end > max(_LENGTH_MIN, 2 * loaded) or self.journal.groups > max(
-            _GROUPS_MIN, loaded // _BYTES_PER_GROUP
-        )
+        return self.journal.poison is None and self._catalogue.is_outgrown(self.journal.end, self.journal.groups)
 
     def append(self, entries: Sequence[bytes], *, expected_head: int) -> None:
         """See `Ledger`."""
@@ -106,7 +100,7 @@ class EmbeddedLedger:
             raise Stale
         self.journal.append(entries)
 
-    def follow(self, view: View) -> View:
+    def follow(self, view: View, *, hold: bool = False) -> View:  # noqa: ARG002 - nobody else is there to be held off
         """See `Ledger`. The lock keeps all others out."""
         return view
 

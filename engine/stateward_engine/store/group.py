@@ -67,7 +67,16 @@ class Compacted(NamedTuple):
         return {"streams_written": self.streams_written}
 
 
-Outcome: TypeAlias = Committed | Repeat | Compacted | Rejected
+class Followed(NamedTuple):
+    """The view is where the ledger is."""
+
+    @property
+    def receipt(self) -> Mapping[str, Json]:
+        """What the caller is answered."""
+        return {}
+
+
+Outcome: TypeAlias = Committed | Repeat | Compacted | Followed | Rejected
 
 
 class Group:

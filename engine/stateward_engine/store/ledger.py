@@ -5,18 +5,30 @@ An engine needs this interface and nothing else. `tests/store/ledger_kit.py` is 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, NamedTuple, Protocol, runtime_checkable
 
 from stateward_engine.errors import StoreUnavailable
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from stateward_engine.state.view import View
 
 
 class Stale(Exception):
     """Somebody else appended first: follow the ledger, then decide again."""
+
+
+class Outage(NamedTuple):
+    """A ledger that cannot be reached.
+
+    Attributes:
+        reason: Why, for people.
+        since: When it was last known to be at its head, as RFC 3339 text in UTC.
+    """
+
+    reason: str
+    since: str
 
 
 class Ledger(Protocol):
@@ -33,7 +45,11 @@ class Ledger(Protocol):
 
     @property
     def poison(self) -> str | None:
-        """Why nothing can be appended any more, or `None`."""
+        """Why nothing can be appended any more until it is opened again, or `None`."""
+
+    @property
+    def outage(self) -> Outage | None:
+        """Why it could not be reached when that was last tried, or `None`; it ends by itself."""
 
     @property
     def head(self) -> int:
@@ -53,16 +69,25 @@ class Ledger(Protocol):
         Raises:
             Stale: The ledger is past `expected_head`; nothing was written.
             StoreUnavailable: With outcome `unknown`, it cannot be told whether they are durable; with `refused`,
-                nothing was written. The ledger is poisoned.
+                nothing was written. The ledger is poisoned, or has an outage: then it finds out by itself, and until it
+                has, it appends nothing else.
+            Busy: Somebody else keeps the ledger from taking it just now; nothing was written.
 
         Source: store.md sections 1 and 3.
         """
 
-    def follow(self, view: View) -> View:
-        """Return the view after what others have appended since `view`; the same one when nobody did.
+    def follow(self, view: View, *, hold: bool = False) -> View:
+        """Return the view after what was appended since `view`; the same one when nothing was.
+
+        Args:
+            view: At the head that this process knows of.
+            hold: Try to keep others from appending until the next call, so that a race which was lost once is not lost
+                for ever.
 
         Raises:
             StoreUnavailable: It cannot be reached.
+            Busy: As for `append`.
+            CorruptStore: What was appended contradicts itself.
         """
 
     def compact(self, view: View) -> int:
@@ -76,6 +101,14 @@ class Ledger(Protocol):
 
     def close(self) -> None:
         """End the run in good order and give everything back."""
+
+
+@runtime_checkable
+class SharedLedger(Ledger, Protocol):
+    """A ledger that others append to, and that can tell of it."""
+
+    def heed(self, follow: Callable[[], None]) -> Callable[[], None]:
+        """Have `follow` called, on a thread of the ledger, whenever others may have appended; return what ends that."""
 
 
 def refusal(poison: str) -> StoreUnavailable:

@@ -68,7 +68,7 @@ def recover(directory: Directory) -> tuple[Evidence, Directory]:
     Source: store.md section 4.
     """
     if is_unused(directory):
-        _create(directory)
+        create(directory)
     journals = open_journals(directory)
     try:
         evidence = prove(directory, journals)
@@ -206,11 +206,19 @@ def _demand_no_data(directory: Directory) -> None:
             )
 
 
-def _create(directory: Directory) -> None:
-    """Make an empty store. `FORMAT` comes last: it promises that the rest is there."""
+def create(directory: Directory, journal: bytes = FRESH_JOURNAL) -> None:
+    """Make a store whose checkpoints are there. `FORMAT` comes last: it promises that the rest is there.
+
+    Args:
+        directory: Where, and empty but for the checkpoints.
+        journal: Its first journal; by default that of an empty store.
+
+    Raises:
+        OSError: A call failed.
+    """
     directory.sync_parents()
     with directory.subdirectory(JOURNAL_DIRECTORY, create=True) as journals:
-        journals.write_file(FIRST_JOURNAL, FRESH_JOURNAL)
+        journals.write_file(FIRST_JOURNAL, journal)
     directory.write_file(FORMAT_NAME, FORMAT_CONTENT)
 
 

@@ -13,6 +13,7 @@ from stateward_engine.store.clock import utc_now
 from stateward_engine.store.directory import Directory
 from stateward_engine.store.embedded import EmbeddedLedger, open_embedded
 from stateward_engine.store.group import Rejected
+from stateward_engine.store.ledger import SharedLedger
 from stateward_engine.store.lock import Lock
 from stateward_engine.store.recover import is_unused, read_view
 from stateward_engine.store.writer import QUEUE_LENGTH_MAX, Writer, WriterCore
@@ -25,8 +26,10 @@ if TYPE_CHECKING:
 
     from stateward_engine.state.transition import Repeat
     from stateward_engine.store.decide import Command
-    from stateward_engine.store.group import Committed, Compacted, Outcome
-    from stateward_engine.store.writer import Compact, Deliver, Ticket
+    from stateward_engine.store.group import Committed, Compacted, Followed, Outcome
+    from stateward_engine.store.ledger import Ledger, Outage
+    from stateward_engine.store.postgresql_target import Target
+    from stateward_engine.store.writer import Deliver, Ticket, Upkeep
 
 
 class Store:
@@ -35,6 +38,7 @@ class Store:
     Attributes:
         view: The captured view: everything that is durable and published. Readers take it and no lock.
         writer: The one writer, or `None` when the store was opened to read.
+        followed: Told, where views are published, the view before and after what others have committed.
         closing: What `close` gives back once the writer has ended.
         provider: What `status` calls the engine of its ledger.
     """
@@ -43,6 +47,7 @@ class Store:
         self.view = view
         self.provider = provider
         self.writer: Writer | None = None
+        self.followed: Callable[[View, View], None] = _nobody
         self.closing = contextlib.ExitStack()
         self._lock = lock
 
@@ -60,6 +65,11 @@ class Store:
         return self.writer.health if self.writer else _READ_ONLY
 
     @property
+    def outage(self) -> Outage | None:
+        """Why and since when `view` may be behind its ledger, or `None`; it ends by itself."""
+        return self.writer.outage if self.writer else None
+
+    @property
     def is_in_place(self) -> bool:
         """Whether this process still holds the store by its name; of no meaning for one that was opened to read."""
         return self._lock is not None and self._lock.is_in_place()
@@ -74,7 +84,7 @@ class Store:
         """Size of what a start would have to replay, in bytes; 0 for a store that was opened to read."""
         return self.writer.length if self.writer else 0
 
-    def submit(self, command: Command | Compact, done: Callable[[Outcome], None]) -> Ticket:
+    def submit(self, command: Command | Upkeep, done: Callable[[Outcome], None]) -> Ticket:
         """Queue a command; see `Writer.submit`.
 
         Raises:
@@ -85,7 +95,7 @@ class Store:
             raise StoreUnavailable(_READ_ONLY)
         return self.writer.submit(command, done)
 
-    def commit_now(self, command: Command | Compact) -> Committed | Repeat | Compacted:
+    def commit_now(self, command: Command | Upkeep) -> Committed | Repeat | Compacted | Followed:
         """Commit one command and return its outcome, with `view` already past it.
 
         Waits for the writer, so it must not be called where `deliver` runs what it is given.
@@ -122,6 +132,10 @@ class Store:
         self.view = view
 
 
+def _nobody(_before: View, _after: View) -> None:
+    """Be told of what others have committed where nobody wants to know."""
+
+
 _READ_ONLY = "the store was opened to read; open it for writing"
 
 
@@ -138,17 +152,20 @@ def open_store(
     deliver: Deliver = run_here,
     queue_length_max: int = QUEUE_LENGTH_MAX,
     any_file_system: bool = False,
+    database: Target | None = None,
 ) -> Store:
-    """Open the store at `path`; one that is not there yet is made.
+    """Open the store at `path`; one that is not there yet is made, unless it is in a database.
 
     Args:
-        path: The store's directory, absolute or relative to the working directory.
+        path: The store's directory, absolute or relative to the working directory. For a store in a database, the
+            directory that has the lock of this machine's daemon.
         read_only: Write nothing and take the lock only to read: the view stays as it was then.
             Where there is no store, the view is empty.
         now: The clock; RFC 3339 text in UTC.
         deliver: Where views are published and outcomes answered; see `Writer`.
         queue_length_max: How many commands may wait for the disk.
         any_file_system: Write also to a file system that other machines may share.
+        database: The database that keeps the store, if it is not in `path`.
 
     Raises:
         CorruptStore: Stored evidence contradicts itself; no byte was changed.
@@ -159,22 +176,49 @@ def open_store(
     where = Path(path).absolute()
     with _naming_the_store(where):
         if read_only:
-            return Store(_view_at(where), provider=EmbeddedLedger.provider)
+            return _read(where, database)
         with contextlib.ExitStack() as closing:
             directory = closing.enter_context(Directory.open(where, create=True))
             if not any_file_system:
                 directory.demand_local()
-            # Refuses somebody else's directory, before the lock becomes the first foreign file in it.
-            is_unused(directory)
+            if database is None:
+                # Refuses somebody else's directory, before the lock becomes the first foreign file in it.
+                is_unused(directory)
             lock = Lock.acquire(directory)
             closing.callback(lock.release)
-            ledger, view = open_embedded(directory, lock)
+            ledger, view = _opened(directory, lock, database)
             closing.callback(ledger.close)
             core = WriterCore(view, ledger, now=now)
             store = Store(view, provider=ledger.provider, lock=lock)
-            store.writer = Writer(core, publish=store.publish, deliver=deliver, queue_length_max=queue_length_max)
+            store.writer = Writer(
+                core,
+                publish=store.publish,
+                # By name, for whoever wants to be told comes later.
+                followed=lambda before, after: store.followed(before, after),  # noqa: PLW0108
+                deliver=deliver,
+                queue_length_max=queue_length_max,
+            )
+            if isinstance(ledger, SharedLedger):
+                closing.callback(ledger.heed(store.writer.follow))
             store.closing = closing.pop_all()
             return store
+
+
+def _read(where: Path, database: Target | None) -> Store:
+    if database is None:
+        return Store(_view_at(where), provider=EmbeddedLedger.provider)
+    # Not at the top: few stores are in a database, and no other should wait for its library, or need it.
+    from stateward_engine.store.postgresql import PostgresqlLedger, read_postgresql  # noqa: PLC0415
+
+    return Store(read_postgresql(database), provider=PostgresqlLedger.provider)
+
+
+def _opened(directory: Directory, lock: Lock, database: Target | None) -> tuple[Ledger, View]:
+    if database is None:
+        return open_embedded(directory, lock)
+    from stateward_engine.store.postgresql import open_postgresql  # noqa: PLC0415 - as in `_read`
+
+    return open_postgresql(database)
 
 
 def _view_at(path: Path) -> View:

@@ -6,6 +6,8 @@ import contextlib
 from itertools import islice
 from typing import TYPE_CHECKING, Final
 
+import msgspec
+
 from stateward_engine.errors import StoreUnavailable
 from stateward_engine.state.draft import RECEIPTS_KEPT_MAX
 from stateward_engine.state.view import KINDS, Damage, Identity, KeptReceipt, ReceiptKey, View
@@ -13,7 +15,7 @@ from stateward_engine.store.catalogue import Catalogue, Row
 from stateward_engine.store.checkpoint import CHECKPOINT_SUFFIX, DamagedStream, Stream, decode, encode, file_name
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Callable, Iterable, Iterator, Mapping
 
     from stateward_engine.state.view import Scope, StreamKind
     from stateward_engine.store.directory import Directory
@@ -24,10 +26,7 @@ _PREVIOUS_SUFFIX: Final = ".previous"
 
 
 def load_view(directory: Directory, catalogue: Catalogue, *, first_sequence: int) -> View:
-    """Return the view that a journal goes on from.
-
-    A stream that cannot be trusted is in `damaged` and nowhere else. One that a compaction wrote before it was cut
-    short covers more than the catalogue says: it is newer, and the journal still has all that it includes.
+    """Return the view that a journal goes on from; see `assembled`.
 
     Args:
         directory: The store.
@@ -39,11 +38,23 @@ def load_view(directory: Directory, catalogue: Catalogue, *, first_sequence: int
 
     Source: store.md section 4.
     """
+    with contextlib.ExitStack() as opened:
+        kinds = _kinds(directory, opened, create=False) if catalogue.streams else {}
+        streams = proven_streams(catalogue, lambda row: _content(kinds, row.identity))
+        return assembled(streams, catalogue, first_sequence=first_sequence)
+
+
+def assembled(streams: Iterable[tuple[Row, Stream | Damage]], catalogue: Catalogue, *, first_sequence: int) -> View:
+    """Return the view that streams make together, before the entry `first_sequence`.
+
+    A stream that cannot be trusted is in `damaged` and nowhere else. One that a compaction wrote before it was cut
+    short covers more than the catalogue says: it is newer, and the ledger still has all that it includes.
+    """
     scopes: dict[Identity, Scope] = {}
     sessions: dict[str, dict[str, str]] = {}
     receipts: dict[ReceiptKey, KeptReceipt] = {}
     damaged: dict[Identity, Damage] = {}
-    for row, found in load_streams(directory, catalogue):
+    for row, found in streams:
         if isinstance(found, Damage):
             damaged[row.identity] = found
             continue
@@ -61,18 +72,18 @@ def load_view(directory: Directory, catalogue: Catalogue, *, first_sequence: int
     )
 
 
-def load_streams(directory: Directory, catalogue: Catalogue) -> Iterator[tuple[Row, Stream | Damage]]:
-    """Yield every row of a catalogue with the stream that its file proves, or with what is wrong with it."""
-    with contextlib.ExitStack() as opened:
-        kinds = _kinds(directory, opened, create=False) if catalogue.streams else {}
-        for row in catalogue.streams:
-            try:
-                yield row, _proven(row, _content(kinds, row.identity))
-            except DamagedStream as error:
-                yield row, Damage(row.file, str(error))
-            except StoreUnavailable:
-                # A symlink, a FIFO, another owner: nothing that we would open, so nothing that we wrote.
-                yield row, Damage(row.file, "it is no file of this store")
+def proven_streams(
+    catalogue: Catalogue, content: Callable[[Row], bytes | None]
+) -> Iterator[tuple[Row, Stream | Damage]]:
+    """Yield every row of a catalogue with the stream that its checkpoint proves, or with what is wrong with it."""
+    for row in catalogue.streams:
+        try:
+            yield row, _proven(row, content(row))
+        except DamagedStream as error:
+            yield row, Damage(row.file, str(error))
+        except StoreUnavailable:
+            # A symlink, a FIFO, another owner: nothing that we would open, so nothing that we wrote.
+            yield row, Damage(row.file, "it is no file of this store")
 
 
 def checkpoint_names(directory: Directory) -> Iterator[tuple[StreamKind, str]]:
@@ -119,19 +130,45 @@ def write_changed(directory: Directory, view: View, catalogue: Catalogue) -> Cat
 
     Source: store.md section 4.
     """
+    with contextlib.ExitStack() as opened:
+        kinds = _kinds(directory, opened, create=True)
+
+        def place(row: Row, data: bytes) -> None:
+            # Its name is durable once its directory is synced.
+            name = file_name(row.identity)
+            kinds[row.kind].place_file(name, data, previous=name.removesuffix(CHECKPOINT_SUFFIX) + _PREVIOUS_SUFFIX)
+
+        after = place_changed(view, catalogue, place)
+        for kind in kinds.values():
+            kind.sync()
+    return after
+
+
+def place_changed(view: View, catalogue: Catalogue, place: Callable[[Row, bytes], object]) -> Catalogue:
+    """Have the checkpoint of every stream placed that changed since a catalogue, and return the catalogue of all.
+
+    Damaged streams keep their rows.
+    """
     rows = {row.identity: row for row in catalogue.streams}
     receipts: dict[Identity, dict[ReceiptKey, KeptReceipt]] = {}
     for key, kept in view.receipts.items():
         receipts.setdefault(kept.home, {})[key] = kept
-    with contextlib.ExitStack() as opened:
-        kinds = _kinds(directory, opened, create=True)
-        for identity, scope in view.scopes.items():
-            if identity not in rows or rows[identity].sequence < scope.touched:
-                at = view.sessions.get(identity.cwd or "", {}).get(identity.session or "")
-                rows[identity] = _write(kinds, Stream(identity, scope, at, receipts.get(identity, {})))
-        for kind in kinds.values():
-            kind.sync()
-    return Catalogue(history_limit=view.history_limit, streams=tuple(rows.values()))
+    for identity, scope in view.scopes.items():
+        if identity not in rows or rows[identity].sequence < scope.touched:
+            at = view.sessions.get(identity.cwd or "", {}).get(identity.session or "")
+            data, digest = encode(Stream(identity, scope, at, receipts.get(identity, {})))
+            row = rows[identity] = Row(
+                kind=identity.kind,
+                cwd=identity.cwd,
+                session=identity.session,
+                file=f"{STREAMS_DIRECTORY}/{identity.kind}/{file_name(identity)}",
+                sequence=scope.touched,
+                bytes=len(data),
+                digest=digest,
+                goal=identity.goal,
+            )
+            place(row, data)
+    return msgspec.structs.replace(catalogue, history_limit=view.history_limit, streams=tuple(rows.values()))
 
 
 def _kinds(directory: Directory, opened: contextlib.ExitStack, *, create: bool) -> dict[StreamKind, Directory]:
@@ -143,20 +180,3 @@ def _kinds(directory: Directory, opened: contextlib.ExitStack, *, create: bool) 
             with contextlib.suppress(FileNotFoundError):
                 kinds[kind] = opened.enter_context(streams.subdirectory(kind, create=create))
     return kinds
-
-
-def _write(kinds: Mapping[StreamKind, Directory], stream: Stream) -> Row:
-    """Write a checkpoint; its name is durable once its directory is synced."""
-    identity, name = stream.identity, file_name(stream.identity)
-    data, digest = encode(stream)
-    kinds[identity.kind].place_file(name, data, previous=name.removesuffix(CHECKPOINT_SUFFIX) + _PREVIOUS_SUFFIX)
-    return Row(
-        kind=identity.kind,
-        cwd=identity.cwd,
-        session=identity.session,
-        file=f"{STREAMS_DIRECTORY}/{identity.kind}/{name}",
-        sequence=stream.scope.touched,
-        bytes=len(data),
-        digest=digest,
-        goal=identity.goal,
-    )

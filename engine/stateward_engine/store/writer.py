@@ -5,12 +5,13 @@ from __future__ import annotations
 import logging
 import queue
 import threading
+from contextlib import suppress
 from typing import TYPE_CHECKING, Final, TypeAlias, TypeVar
 
 from stateward_engine.errors import Busy, StoreUnavailable
 from stateward_engine.store.clock import utc_now
 from stateward_engine.store.decide import decide as decide_all
-from stateward_engine.store.group import Compacted, Group, Outcome, Rejected
+from stateward_engine.store.group import Compacted, Followed, Group, Outcome, Rejected
 from stateward_engine.store.ledger import Stale, refusal
 
 if TYPE_CHECKING:
@@ -19,9 +20,10 @@ if TYPE_CHECKING:
     from stateward_engine.state.view import View
     from stateward_engine.store.decide import Command
     from stateward_engine.store.group import Decide
-    from stateward_engine.store.ledger import Ledger
+    from stateward_engine.store.ledger import Ledger, Outage
 
     Deliver: TypeAlias = Callable[[Callable[[], None]], None]
+    Upkeep: TypeAlias = "Compact | Follow"
 
 # Commands wait here for the disk. Without a bound a stalled disk would turn every request into held memory.
 QUEUE_LENGTH_MAX: Final = 4096
@@ -43,6 +45,8 @@ class WriterCore:
     Attributes:
         view: The state that the ledger holds.
         ledger: Where groups go.
+        followed: The views before and after each look at the ledger that found what others had appended, until
+            somebody takes them.
     """
 
     def __init__(
@@ -50,14 +54,15 @@ class WriterCore:
     ) -> None:
         self.view = view
         self.ledger = ledger
+        self.followed: list[tuple[View, View]] = []
         self._now = now
         self._decide = decide
 
-    def commit(self, commands: Sequence[Command | Compact]) -> list[Outcome]:
+    def commit(self, commands: Sequence[Command | Upkeep]) -> list[Outcome]:
         """Decide `commands` in order, make what they change durable as one group, and return their outcomes.
 
-        The list may be shorter than `commands`, never empty: the group was full or ended before a compaction, which
-        has a call to itself, and the rest is for the next call.
+        The list may be shorter than `commands`, never empty: the group was full or ended before upkeep, which has a
+        call to itself, and the rest is for the next call.
 
         Raises:
             Exception: A mistake of ours before anything was written.
@@ -68,25 +73,36 @@ class WriterCore:
             return [Rejected(refusal(self.ledger.poison))] * len(commands)
         if isinstance(commands[0], Compact):
             return [self.compact()]
+        if isinstance(commands[0], Follow):
+            self._follow()
+            return [Followed()]
         for _ in range(DECISIONS_MAX):
-            # A refusal, too, has to be decided on the head.
-            self.view = self.ledger.follow(self.view)
             group = Group(self.view, at=self._now(), decide=self._decide)
             outcomes = _decide_in_order(group, commands)
-            if not group.entries:
-                return outcomes
             # Built before the append, so that nothing is left that could fail once the group is durable.
-            view = group.finish()
+            view = group.finish() if group.entries else self.view
             try:
-                self.ledger.append(group.entries, expected_head=self.view.sequence)
+                if group.entries:
+                    self.ledger.append(group.entries, expected_head=self.view.sequence)
+                    self.view = view
+                else:
+                    # A refusal, too, has to be decided on the head.
+                    self._follow()
             except Stale:
+                self._follow(hold=True)
                 continue
-            except StoreUnavailable as error:
+            except (StoreUnavailable, Busy) as error:
                 return [_unsettled(outcome, error) for outcome in outcomes]
-            self.view = view
-            return outcomes
+            if view is self.view:
+                return outcomes
         refused = Busy("other daemons changed the store faster than this one could; try again", limit="decisions_max")
         return [Rejected(refused)] * len(commands)
+
+    def _follow(self, *, hold: bool = False) -> None:
+        """Take in what others have appended; see `Ledger.follow`."""
+        before, self.view = self.view, self.ledger.follow(self.view, hold=hold)
+        if self.view is not before:
+            self.followed.append((before, self.view))
 
     def compact(self) -> Outcome:
         """Make the view what the next start begins with; see `Ledger.compact`."""
@@ -96,23 +112,23 @@ class WriterCore:
             return Rejected(error)
 
 
-def _decide_in_order(group: Group, commands: Sequence[Command | Compact]) -> list[Outcome]:
+def _decide_in_order(group: Group, commands: Sequence[Command | Upkeep]) -> list[Outcome]:
     outcomes: list[Outcome] = []
     for command in commands:
-        outcome = None if isinstance(command, Compact) else group.add(command)
+        outcome = None if isinstance(command, Compact | Follow) else group.add(command)
         if outcome is None:
             break
         outcomes.append(outcome)
     return outcomes
 
 
-def _unsettled(outcome: Outcome, error: StoreUnavailable) -> Outcome:
+def _unsettled(outcome: Outcome, error: StoreUnavailable | Busy) -> Outcome:
     """Return what to answer when the group that a command was decided in did not become durable.
 
     A refusal was decided on a state that may never have been, so its reason is withheld; it wrote nothing all the same.
     """
     if isinstance(outcome, Rejected):
-        return Rejected(StoreUnavailable("the store failed while it decided; restart it, then repeat the call"))
+        return Rejected(StoreUnavailable("the store failed while it decided; repeat the call once it is well again"))
     return Rejected(error)
 
 
@@ -120,12 +136,16 @@ class Compact:
     """Ask the writer to compact the ledger now, between two groups."""
 
 
+class Follow:
+    """Ask the writer to take in what others appended to the ledger."""
+
+
 class Ticket:
     """A submitted command. It is claimed once: by the writer, which commits it, or by its caller, who takes it back."""
 
     __slots__ = ("_claim", "command", "done")
 
-    def __init__(self, command: Command | Compact, done: Callable[[Outcome], None]) -> None:
+    def __init__(self, command: Command | Upkeep, done: Callable[[Outcome], None]) -> None:
         self.command = command
         self.done = done
         self._claim = threading.Lock()
@@ -156,6 +176,7 @@ class Writer:
         *,
         publish: Callable[[View], None],
         deliver: Deliver,
+        followed: Callable[[View, View], None] = lambda _before, _after: None,
         queue_length_max: int = QUEUE_LENGTH_MAX,
     ) -> None:
         """Start the thread.
@@ -165,10 +186,12 @@ class Writer:
             publish: Takes each new view, before the answers that belong to it.
             deliver: Runs a callable where publishing and answering belong, soon and in order; called once per group,
                 on the writer's thread. An event loop's `call_soon_threadsafe` fits.
+            followed: Told, after the answers, the views before and after what others have appended.
             queue_length_max: How many commands may wait.
         """
         self._core = core
         self._publish = publish
+        self._followed = followed
         self._deliver = deliver
         self._queue_length_max = queue_length_max
         # Not a condition variable: this queue wakes its reader with one system call, and every commit waits for that.
@@ -185,7 +208,14 @@ class Writer:
         """`"ok"`, or why every mutation is refused."""
         if self._core.ledger.poison is not None:
             return self._core.ledger.poison
-        return "closed" if self._closed else "ok"
+        if self._closed:
+            return "closed"
+        return self.outage.reason if self.outage else "ok"
+
+    @property
+    def outage(self) -> Outage | None:
+        """See `Ledger`."""
+        return self._core.ledger.outage
 
     @property
     def queue_length(self) -> int:
@@ -197,7 +227,7 @@ class Writer:
         """Size of what a start would have to replay, in bytes."""
         return self._core.ledger.length
 
-    def submit(self, command: Command | Compact, done: Callable[[Outcome], None]) -> Ticket:
+    def submit(self, command: Command | Upkeep, done: Callable[[Outcome], None]) -> Ticket:
         """Queue a command; `done` gets its outcome by way of `deliver`, exactly once unless it is cancelled.
 
         Raises:
@@ -212,6 +242,15 @@ class Writer:
                 raise Busy("too many mutations are waiting for the disk; try again later", limit="queue_length_max")
             self._queue.put(ticket)
         return ticket
+
+    def follow(self) -> None:
+        """Have the view brought to the head of the ledger soon, and published.
+
+        Nothing is done for it while commands wait: they will be decided at the head.
+        """
+        if self._queue.empty():
+            with suppress(StoreUnavailable, Busy):
+                self.submit(Follow(), _ignore)
 
     def close(self) -> None:
         """Refuse new commands, commit those that wait, and end the thread.
@@ -255,12 +294,15 @@ class Writer:
             return [Rejected(error)] * len(tickets)
 
     def _answer(self, tickets: Sequence[Ticket], outcomes: Sequence[Outcome]) -> None:
-        view = self._core.view
+        view, moves = self._core.view, self._core.followed
+        self._core.followed = []
 
         def settle() -> None:
             _call(self._publish, view)
             for ticket, outcome in zip(tickets, outcomes, strict=True):
                 _call(ticket.done, outcome)
+            for move in moves:
+                _call(lambda views: self._followed(*views), move)
 
         _call(self._deliver, settle)
 
@@ -272,6 +314,10 @@ def _call(receiver: Callable[[_T], None], value: _T) -> None:
     except Exception as error:  # noqa: BLE001 - see above
         # The class alone: a message could quote stored text.
         _LOGGER.error("a receiver of the writer failed with %s", type(error).__name__)  # noqa: TRY400
+
+
+def _ignore(_outcome: Outcome) -> None:
+    """Take the answer to what nobody asked for: an outage stands in `health`."""
 
 
 def _closed() -> StoreUnavailable:

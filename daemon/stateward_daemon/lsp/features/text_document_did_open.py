@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from stateward_daemon.virtual import is_virtual
-from stateward_engine.authority.goal import goals_by_path
 
 if TYPE_CHECKING:
     from lsprotocol import types as lsp
@@ -20,7 +19,7 @@ def handle(session: LspSession, params: lsp.DidOpenTextDocumentParams) -> None:
         # The text that it shows may have come from an earlier daemon.
         session.showing.show_virtual(document.uri)
         return
-    registered = goals_by_path(session.caller.host.store.view)
+    registered = session.caller.host.goals_here()
     buffer = session.opened.open(document, session.client.encoding, session.ask_for_edit, registered)
     if buffer is not None:
         session.showing.begin_anew(buffer.uri)
