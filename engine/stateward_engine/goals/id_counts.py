@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from itertools import chain
+from itertools import chain, compress
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -49,4 +49,5 @@ class IdCounts:
         for todo_id in gone:
             if not counts[todo_id]:
                 del counts[todo_id]
-        self.repeated = frozenset(todo_id for todo_id in chain(self.repeated, come) if counts[todo_id] > 1)
+        candidates = [*self.repeated, *come]
+        self.repeated = frozenset(compress(candidates, map((1).__lt__, map(counts.__getitem__, candidates))))

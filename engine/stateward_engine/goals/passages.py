@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
 SECTION_START: Final = "## "
+ROW_START: Final = "\n- ["
 REGION_MARKER: Final = "<!-- loopx:todo-region-v0 "
 PROJECTION_MARKER: Final = "<!-- loopx:todo-section-projection-v0 "
 
@@ -115,7 +116,7 @@ class Passage:
         self.hidden: Sequence[HiddenBlock] = draft.hidden
         self.noted: Sequence[Noted] = draft.noted
         self.above = draft.above
-        self.ignored: Sequence[Ignored] = read_ignored(draft.source, draft.start, end)
+        self.ignored: Sequence[Ignored] = read_ignored(draft.source, draft.start, end) if self.loose else ()
         self.section = draft.section
         self.marker = draft.marker
         self.is_bare = not (self.loose or self.headings or self.noted or self.ignored or self.marker is not None)
@@ -183,9 +184,9 @@ def read_passages(
 
     Source: goal-documents section 6.
     """
-    marked, is_long = _marked_lines(text, start), len(text) - start >= LONG_TEXT_SIZE
+    is_long = len(text) - start >= LONG_TEXT_SIZE
     stops, size_max = [*stops, len(text)], size_max or PASSAGE_SIZE_MAX
-    draft, at = _Draft(text, start, _due(start, stops, size_max)), start
+    draft, at = _Draft(text, start, _due(text, start, stops, size_max)), start
     while at < len(text):
         if is_long and (run := find_run(text, at, draft.due, draft.line)):
             draft.take_run(run)
@@ -200,11 +201,11 @@ def read_passages(
         line, reading = match[1], read_line(match[1])
         is_text = reading is LineKind.PLAIN or reading is LineKind.INDENTED
         hidden_end = find_hidden_end(text, line, match.end()) if is_text else None
-        is_marker = at in marked and not hidden_end
+        is_marker = REGION_MARKER in line and not hidden_end
         starts = is_marker or (isinstance(reading, HeadingLine) and line.startswith(SECTION_START))
         if at > draft.start and (starts or (at >= draft.due and (draft.row is None or isinstance(reading, TaskLine)))):
             yield draft.passage(at)
-            draft = _Draft(text, at, _due(at, stops, size_max))
+            draft = _Draft(text, at, _due(text, at, stops, size_max))
             if isinstance(reading, TaskLine):
                 continue
         if hidden_end:
@@ -381,19 +382,11 @@ class _Draft:
             self.section = text[len(SECTION_START) :].strip()
 
 
-def _due(start: int, stops: Sequence[int], size_max: int) -> int:
+def _due(text: str, start: int, stops: Sequence[int], size_max: int) -> int:
     """Return the offset from which on the passage that begins at `start` ends as soon as it can."""
     stop = stops[min(bisect_right(stops, start), len(stops) - 1)]
-    return start + size_max if stop - start >= size_max + PASSAGE_SIZE_MIN else stop
-
-
-def _marked_lines(text: str, start: int) -> frozenset[int]:
-    """Return where the lines begin that hold the text of a region marker."""
-    found = []
-    line, at = start, text.find(REGION_MARKER, start)
-    while at >= 0:
-        # Never behind the line before, or a text of many markers would take quadratic time.
-        line = max(text.rfind("\n", line, at) + 1, text.rfind("\r", line, at) + 1, line)
-        found.append(line)
-        at = text.find(REGION_MARKER, at + 1)
-    return frozenset(found)
+    if stop - start < size_max + PASSAGE_SIZE_MIN:
+        return stop
+    # In front of a row, where it can.
+    end = start + size_max
+    return text.rfind(ROW_START, start, end) + 1 or end

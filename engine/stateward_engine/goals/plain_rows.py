@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from functools import cache
+from itertools import groupby
 from typing import TYPE_CHECKING, Final
 
 from stateward_engine.goals.compact import compact
@@ -26,7 +27,7 @@ _LATER_BYTE: Final = f"%[89ABab]{_HEX}"
 # The escapes of nearly all characters; the others are left to those who look closely.
 _ESCAPE: Final = f"%(?:[2-7]{_HEX}|(?:C[2-9A-Fa-f]|D{_HEX}|(?:E[1-9CEce]|F0%9F){_LATER_BYTE}){_LATER_BYTE})"
 _PLAIN: Final = "[!-$&-;=?-~]*+"
-_VALUE: Final = f"(?! ){_PLAIN}(?:{_ESCAPE}{_PLAIN})*"
+_VALUE: Final = f"(?! ){_PLAIN}(?:{_ESCAPE}{_PLAIN})*+"
 # In front stands nothing that could be a space: a text of spaces alone is none.
 _TEXT: Final = f"(?!%(?:20|C2|E[123])){_VALUE}"
 _NAME: Final = "[a-z0-9_.:@-]*+"
@@ -41,28 +42,32 @@ _PATTERNS: Final = {
 }
 # The other values take a closer look, and some of these name other rows.
 _EXAMINED: Final = [key for key in FIELDS if key not in _PATTERNS or key in REFERRING_KEYS]
-_TASK_TEXT: Final = r"(?!\s)[^\r\n<]*+(?:<(?!!--)[^\r\n<]*+)*"
+_TASK_TEXT: Final = r"(?!\s)[^\r\n<]*+(?:<(?!!--)[^\r\n<]*+)*+"
 # Below such a row stands another one: whatever else stands there may add to it.
 _BEFORE_A_TASK: Final = r"(?=- \[[ xX-]\] [^\r\n])"
+_SEEN_OF_A_TASK: Final = len("- [x] t")
 # Metadata that gives an id is no text, and what it says beside that is read with care.
 _METADATA: Final = rf"  <!-- loopx:(?=(?:[^<>\r\n]* )?todo_id={TODO_ID.pattern} )(todo [^<>\r\n]*+)>(?<=-->)"
 _ROW: Final = re.compile(rf"- \[([ xX-])\] ({_TASK_TEXT}){_END}{_METADATA}{_END}({_END}*){_BEFORE_A_TASK}")
-_MARKS: Final = re.compile(rf"- \[(.)\] [^\r\n]*{_END}  <!-- loopx:todo todo_id=([^ ]+) (?:status=([a-z]+))?")
+
+
+def _field(key: str) -> str:
+    return f"(?:{key}=(?:{_PATTERNS.get(key, _VALUE)}) |)"
 
 
 @cache
-def _run() -> re.Pattern[str]:
+def _rows() -> re.Pattern[str]:
+    """Return the pattern of a plain row, or else of all the rest.
+
+    Its groups are the box, the id, the status, the examined fields that stand together, each such stretch by itself,
+    and the rest.
+    """
     # Not at the top: it takes long to compile, and only long texts are worth that.
-    patterns = ((key, _PATTERNS.get(key, _VALUE)) for key in FIELDS if key != "todo_id")
-    fields = "".join(f"(?:{key}=(?:{pattern}) |)" for key, pattern in patterns)
-    metadata = rf"  <!-- loopx:todo todo_id={TODO_ID.pattern} {fields}-->"
-    # Each row is atomic: without that, the engine keeps a way back into every key of all rows before.
-    return re.compile(rf"(?:(?>- \[[ xX-]\] {_TASK_TEXT}{_END}{metadata}{_END}{_END}*{_BEFORE_A_TASK}))+")
-
-
-@cache
-def _examined() -> re.Pattern[str]:
-    return re.compile(f" ((?:{'|'.join(_EXAMINED)})=[^ ]+)")
+    others = (key for key in FIELDS if key not in {"todo_id", "status"})
+    stretches = ((examined, "".join(map(_field, keys))) for examined, keys in groupby(others, _EXAMINED.__contains__))
+    fields = "".join(f"({stretch})" if examined else stretch for examined, stretch in stretches)
+    metadata = rf"  <!-- loopx:todo todo_id=({TODO_ID.pattern}) (?:status=({_PATTERNS['status']}) |){fields}-->"
+    return re.compile(rf"- \[([ xX-])\] {_TASK_TEXT}{_END}{metadata}{_END}{_END}*{_BEFORE_A_TASK}|(.+)", re.DOTALL)
 
 
 class Run:
@@ -79,20 +84,21 @@ class Run:
         sound: Whether nothing has to be told of them, which the pattern alone does not say.
     """
 
-    def __init__(self, match: re.Match[str], line: int) -> None:
-        """Take what the pattern found; `line` is the index of the first line in its passage."""
-        self._source, self._line = match.string, line
-        self._start, self.end = match.span()
-        self.line_count = match.string.count("\n", *match.span())
-        markers, self.ids, statuses = zip(*_MARKS.findall(match.string, *match.span()), strict=True)
+    def __init__(self, source: str, start: int, seen: int, line: int) -> None:
+        """Read the plain rows of a text that has at least one at an offset, and is looked at up to `seen`."""
+        *rows, (*_, rest) = _rows().findall(source, start, seen)
+        self._source, self._start, self._line = source, start, line
+        self.end = seen - len(rest)
+        self.line_count = source.count("\n", start, self.end)
+        markers, self.ids, statuses, *examined, _ = zip(*rows, strict=True)
         kinds = Counter(zip(markers, statuses, strict=True))
         counts: Counter[str] = Counter()
         for (marker, status), count in kinds.items():
             counts[written_status(marker, status)] += count
         self.open_count = counts["open"]
         self.done_count = sum(counts[status] for status in DONE_STATUSES)
-        self.is_near = match.string.endswith(("-->\n", "-->\r\n"), *match.span())
-        keys = keys_of(set(_examined().findall(match.string, *match.span())))
+        self.is_near = source.endswith(("-->\n", "-->\r\n"), start, self.end)
+        keys = keys_of("".join(set().union(*examined)).split())
         self.refers = not keys.isdisjoint(REFERRING_KEYS)
         self.sound = ODD_KEY not in keys and all(box_agrees(marker, status) for marker, status in kinds if status)
 
@@ -136,8 +142,9 @@ def find_run(source: str, start: int, end: int, line: int) -> Run | None:
         end: Where no row may end behind.
         line: Index of that line in its passage.
     """
-    match = _run().match(source, start, end)
-    return Run(match, line) if match else None
+    seen = end + _SEEN_OF_A_TASK
+    match = _rows().match(source, start, seen)
+    return Run(source, start, min(seen, len(source)), line) if match and match[1] else None
 
 
 def find_row(source: str, start: int, line: int) -> SimpleRow | None:
