@@ -15,6 +15,7 @@ import pytest
 from stateward_engine.errors import Busy, StoreUnavailable
 from stateward_engine.state.transition import Repeat
 from stateward_engine.store import postgresql, postgresql_link
+from stateward_engine.store.clock import elapsed_s
 from stateward_engine.store.group import Committed, Rejected
 from stateward_engine.store.postgresql import open_postgresql, read_postgresql
 from stateward_engine.store.postgresql_failures import Lost
@@ -195,10 +196,12 @@ class TestUnknown:
         command = put("a", 1, idempotency_key="k")
         committed(core, put("b", 2))
         fragile.signal(signal.SIGSTOP)
+        began = elapsed_s()
         try:
             found = refusal(core, command)
         finally:
             fragile.signal(signal.SIGCONT)
+        assert elapsed_s() - began < 8
         assert found.facts["outcome"] == "unknown"
         assert "did not answer within" in str(found)
         while isinstance((outcome := core.commit([command])[0]), Rejected):
