@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Final
 
 sys.path.insert(0, str(Path(__file__).parent.parent))
 
-from bench import goals, lsp, slow_disk, state
+from bench import goals, lsp, postgresql, slow_disk, state
 from bench.measuring import interleaved, p50s, private, report
 from wire import Daemon, Wire
 
@@ -208,6 +208,7 @@ def main() -> None:
             slow_disk.run(private(folder / "slow"))
             print("-- state, most of it lazy")
             state.run(folder, echo_path)
+        postgresql.run(private(folder / "pg"))
         lsp.run(private(folder / "lsp"))
     goals.main()
 
