@@ -43,8 +43,8 @@ class Agent(Client):
         answers: What those were answered of which it knows.
     """
 
-    def __init__(self, crowd: Crowd[Agent], name: str, *, goal_id: str, board: list[str]) -> None:
-        super().__init__(crowd, name)
+    def __init__(self, crowd: Crowd[Agent], name: str, daemon: int = 0, *, goal_id: str, board: list[str]) -> None:
+        super().__init__(crowd, name, daemon)
         self._goal_id, self._board = goal_id, board
         self.asked: dict[str, Planned] = {}
         self.answers: dict[str, dict[str, Any] | Refused] = {}
@@ -89,7 +89,7 @@ def test_what_was_answered_about_todos_has_happened_once(start: Callable[[], Dae
         if authority == "ledger":
             goal.promote(handoff_mode="hard_lease")
         before = int(goal.call("goal_status")["cursor"])
-        with Crowd(daemon, AGENTS, partial(Agent, goal_id=goal.goal_id, board=[])) as crowd:
+        with Crowd([daemon], AGENTS, partial(Agent, goal_id=goal.goal_id, board=[])) as crowd:
             for _ in range(KILLS):
                 # In the first operations of a daemon, and in the middle of its work.
                 crowd.wait(chance.choice([1, 2, 10, 40]))

@@ -11,6 +11,7 @@ import ctypes
 import importlib.util
 import os
 import pwd
+import select
 import shutil
 import signal
 import socket
@@ -103,10 +104,15 @@ class PostgresServer:
                 return
 
     def stop(self, how: Stop = "fast") -> None:
-        """Stop it and wait for its end. A killed one leaves its children to notice."""
+        """Stop it and wait for its end, and for that of the processes which a killed one leaves."""
         if self._process is not None:
-            self._process.send_signal(_SIGNALS[how])
-            self._process.wait(30)
+            with contextlib.ExitStack() as watched:
+                ends = [watched.enter_context(_end_of(pid)) for pid in self._children()]
+                self._process.send_signal(_SIGNALS[how])
+                self._process.wait(30)
+                # As long as one of them has its memory, no other server starts.
+                for end in ends:
+                    select.select([end], [], [], 30)
             self._process = None
 
     def restart(self, how: Stop = "fast", **settings: str) -> None:
@@ -117,9 +123,13 @@ class PostgresServer:
     def signal(self, number: signal.Signals) -> None:
         """Send a signal to the server and to every process of it: a stopped one hangs, and goes on when continued."""
         assert self._process is not None
-        children = Path(f"/proc/{self._process.pid}/task/{self._process.pid}/children").read_text().split()
-        for pid in (self._process.pid, *map(int, children)):
+        for pid in (self._process.pid, *self._children()):
             os.kill(pid, number)
+
+    def _children(self) -> list[int]:
+        assert self._process is not None
+        pid = self._process.pid
+        return [int(child) for child in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
 
     def admin(self, database: str = "postgres") -> psycopg.Connection[Any]:
         """Return a connection of the owner of everything."""
@@ -160,6 +170,20 @@ def postgres_server() -> Iterator[PostgresServer]:
             server.stop("immediate")
     finally:
         shutil.rmtree(folder, ignore_errors=True)
+
+
+@contextlib.contextmanager
+def _end_of(pid: int) -> Iterator[int]:
+    """Give a descriptor that can be read once a process has ended; of one that has already, the end of a pipe."""
+    try:
+        descriptor = os.pidfd_open(pid)
+    except ProcessLookupError:
+        descriptor, other = os.pipe()
+        os.close(other)
+    try:
+        yield descriptor
+    finally:
+        os.close(descriptor)
 
 
 def _end_with_parent() -> None:
