@@ -66,8 +66,8 @@ def sweeps() -> Iterator[tuple[str, Findings | str]]:
 
 
 def kills() -> bool:
-    """Kill a daemon under 32 clients and under agents, and tell whether all that was answered is there."""
-    modules = [str(TESTS / "e2e" / name) for name in ("test_kill.py", "test_goal_kill.py")]
+    """Kill daemons, and the server of two, under clients and agents; tell whether all that was answered is there."""
+    modules = [str(TESTS / "e2e" / name) for name in ("test_kill.py", "test_goal_kill.py", "test_shared_kill.py")]
     command = [sys.executable, "-m", "pytest", "-q", "--no-header", *modules]
     environment = {"STATEWARD_CRASH_KILLS": str(KILLS)}
     done = subprocess.run(["/usr/bin/env", *map("=".join, environment.items()), *command], check=False)
