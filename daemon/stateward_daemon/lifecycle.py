@@ -29,6 +29,7 @@ from stateward_daemon.ready import ReadyPipe
 from stateward_daemon.subscriptions import Subscriptions
 from stateward_daemon.watch import Watcher
 from stateward_engine.errors import EngineError
+from stateward_engine.store.linux_calls import keep_memory_private
 from stateward_protocol import __version__
 from stateward_protocol.errors import WireError
 
@@ -82,6 +83,9 @@ async def _serve(place: Place, socket: Path | None, settings: Settings, ready: R
     sys.setrecursionlimit(RECURSION_LIMIT)
     sys.setswitchinterval(SWITCH_S)
     _raise_descriptor_limit()
+    if place.database is not None:
+        # The address may have a password.
+        keep_memory_private()
 
     subscriptions = Subscriptions(loop.call_later)
 
@@ -92,11 +96,7 @@ async def _serve(place: Place, socket: Path | None, settings: Settings, ready: R
     def deliver(settle: Callable[[], None]) -> None:
         loop.call_soon_threadsafe(settle_then_tell, settle)
 
-    store = open_place(
-        place,
-        deliver=deliver,
-        settings=settings,
-    )
+    store = open_place(place, settings, deliver=deliver)
     try:
         load_core()
         # What was loaded stays for long, and a collection that walks all of it would hold up every client.
