@@ -12,7 +12,8 @@
 (require 'cl-lib)
 (require 'json)
 (load (expand-file-name "stateward-mode" (getenv "CLIENT")) nil t)
-(setq stateward-command (list (getenv "PYTHON") "-m" "stateward_daemon" "lsp")
+(setq stateward-agent "ada"
+      stateward-command (list (getenv "PYTHON") "-m" "stateward_daemon" "lsp")
       eglot-sync-connect 30
       eglot-confirm-server-initiated-edits nil
       vc-handled-backends nil
@@ -24,7 +25,7 @@
       auto-revert-interval 0.2
       ;; A key, not the mouse, is what is pressed here.
       last-nonmenu-event t)
-(add-hook 'stateward-mode-hook #'eglot-ensure)
+(add-hook 'stateward-mode-hook #'stateward-ensure)
 
 (defvar told (list (cons 'editor (format "Emacs %s, eglot" emacs-version))))
 (defvar passed nil)
@@ -78,6 +79,74 @@
   (wait-for "the server" #'eglot-managed-p)
   (flymake-mode 1))
 
+(defun should-error-of (function)
+  "Return the error that FUNCTION signals."
+  (condition-case problem
+      (progn (funcall function) (error "It did not fail"))
+    (user-error problem)))
+
+(defun text ()
+  "Return what the buffer says."
+  (buffer-substring-no-properties (point-min) (point-max)))
+
+(defun press (key)
+  "Press KEY in the buffer that is shown."
+  (call-interactively (key-binding (kbd key))))
+
+(defun to-line (words)
+  "Go to the line that has WORDS."
+  (goto-char (point-min))
+  (search-forward words)
+  (beginning-of-line))
+
+(defun browse ()
+  "Browse the state as a person does."
+  (save-window-excursion
+    (call-interactively (lookup-key stateward-mode-map (kbd "C-c C-s")))
+    (same (text) "+ effective  object\n+ global  object\n+ cwd  object\n+ session  object\n")
+    (dolist (line '("cwd" "lazy" "rules")) (to-line line) (press "RET"))
+    (same (buffer-substring-no-properties (progn (to-line "- cwd") (point)) (progn (to-line "+ session") (point)))
+          (concat "- cwd  object\n  - lazy  object\n    + memory  array\n    - rules  object\n"
+                  "        deploy  string\n"))
+    (same (has "Friday") nil)
+    (to-line "deploy")
+    (press "^")
+    (same (stateward--path) "cwd.lazy.rules")
+    (to-line "deploy")
+    (press "RET")
+    (same (list (buffer-name) (text) buffer-read-only)
+          '("*stateward cwd.lazy.rules.deploy*" "\"never on a Friday\"\n" t))
+    (let ((default-directory (file-name-as-directory (getenv "FOLDER"))))
+      (same 0 (call-process (getenv "PYTHON") nil nil nil "-m" "stateward_daemon" "patch"
+                            "{\"cwd\": {\"lazy\": {\"rules\": {\"deploy\": \"on Mondays\", \"rollback\": \"rehearsed\"}}}}")))
+    (wait-for "the new value" (lambda () (has "on Mondays")))
+    (with-current-buffer "*stateward state*"
+      (wait-for "the new key" (lambda () (has "rollback  string")))
+      (to-line "memory") (press "TAB") (to-line "[1]") (press "RET")
+      (wait-for "what an element has" (lambda () (has "two  number")))
+      (to-line "lazy") (press "TAB")
+      (same (has "memory") nil)
+      (to-line "session") (press "RET")
+      (unless (has "session") (error "%s" (buffer-string))))
+    (same (car (should-error-of (lambda () (stateward-read-state "cwd.lazy.nothing")))) 'user-error)
+    (same (stateward--complete-path "cwd.lazy.ru") '("cwd.lazy.memory" "cwd.lazy.rules"))))
+
+(defun elsewhere (folder)
+  "Check that problems stand where they are in a document below FOLDER."
+  (make-directory folder t)
+  (let ((path (expand-file-name "ACTIVE_GOAL_STATE.md" folder)))
+    (copy-file (getenv "CRLF") path)
+    (open path)
+    (let ((found (car (wait-for-problems 1))))
+      (to-row)
+      (same (list (flymake-diagnostic-beg found) (flymake-diagnostic-end found))
+            (list (line-beginning-position) (line-end-position))))
+    (to-row)
+    (stateward-quickfix)
+    (send)
+    (wait-for-problems 0)
+    (set-buffer-modified-p nil)))
+
 (defun work ()
   "Do what a person does."
   (check "another Markdown file is left alone"
@@ -115,6 +184,14 @@
       (send)
       (wait-for-problems 1))
 
+    (check "settings of Emacs count at once"
+      (setq-default eglot-workspace-configuration '(:stateward (:rules (:implicit_todo_ids "off"))))
+      (eglot-signal-didChangeConfiguration (eglot-current-server))
+      (wait-for-problems 0)
+      (setq-default eglot-workspace-configuration nil)
+      (eglot-signal-didChangeConfiguration (eglot-current-server))
+      (wait-for-problems 1))
+
     (check "a quick fix is applied, and its problem goes"
       (to-row)
       (call-interactively (lookup-key stateward-mode-map (kbd "C-c C-q")))
@@ -125,9 +202,14 @@
       (save-buffer))
 
     (check "a todo is claimed by command, and what that wrote is shown"
-      (let ((argument (list :uri (eglot--path-to-uri path) :todo_id "todo_rehearse" :claimed_by "ada")))
-        (eglot-execute-command (eglot-current-server) 'stateward.claimTodo (vector argument)))
-      (wait-for "the claim" (lambda () (has "claimed_by=ada"))))
+      (goto-char (point-min))
+      (search-forward "Rehearse")
+      (stateward-claim)
+      (wait-for "the claim" (lambda () (has "claimed_by=ada")))
+      (search-forward "Rehearse")
+      (stateward-receipt)
+      (goto-char (point-min))
+      (same (car (should-error-of #'stateward-complete)) 'user-error))
 
     (check "a todo is completed by key"
       (to-row)
@@ -135,6 +217,19 @@
                  (lambda (_ items &rest _) (car (cl-find-if (lambda (item) (string-prefix-p "Complete" (car item))) items)))))
         (call-interactively (lookup-key stateward-mode-map (kbd "C-c C-t"))))
       (wait-for "the mark" (lambda () (has "- [x] "))))
+
+    (check "the state is browsed level by level, and values are shown when they are opened"
+      (browse))
+
+    (check "the projection is shown, with what is not saved"
+      (save-window-excursion
+        (stateward-show-projection)
+        (same (buffer-name) "*stateward ACTIVE_GOAL_STATE.md*")
+        (unless (and (has "next_action") (has "Go on.")) (error "%s" (buffer-string)))))
+
+    (check "everything is read anew on demand"
+      (stateward-restart)
+      (wait-for-problems 0))
 
     (check "what somebody else saves is told without a touch"
       (let ((text (buffer-string)) (draft (concat path ".new")))
@@ -152,6 +247,15 @@
         (wait-for-problems 2)
         (unless (eq server (eglot-current-server)) (error "It was started again"))
         (save-buffer))))
+
+  (check "a folder with spaces and Chinese in its name is no hindrance"
+    (elsewhere (expand-file-name "../项目 一 of two" (getenv "FOLDER"))))
+
+  (check "a folder that is a link is no hindrance"
+    (let ((link (expand-file-name "../link" (getenv "FOLDER"))))
+      (make-directory (expand-file-name "../linked" (getenv "FOLDER")))
+      (make-symbolic-link (expand-file-name "../linked" (getenv "FOLDER")) link)
+      (elsewhere link)))
 
   (check "a document with CRLF is told and mended with CRLF"
     (let ((path (getenv "CRLF")))

@@ -10,7 +10,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from emacs_root import Program, emacs
+from emacs_root import Program, emacs, newer_emacs
 from terminal import Terminal
 
 from wire import Daemon
@@ -40,6 +40,7 @@ status: active
 - [ ] [P1] Rehearse the rollback \N{WATER WAVE}
   <!-- loopx:todo todo_id=todo_rehearse -->
 """
+STATE: Final = {"memory": ["one", {"two": 2}], "rules": {"deploy": "never on a Friday"}}
 
 
 class Report(NamedTuple):
@@ -92,16 +93,24 @@ EDITORS: Final = {
         (("3 open", "]d"), ("3 open", "K")),
         "status: open",
     ),
-    "emacs": RealEditor(
-        emacs,
-        ("-q", "--batch", "--load"),
-        "emacs.el",
-        ("-q", "-nw", "--load"),
-        "show.el",
-        (("Flymake[2", "\x03\x0e"),),
-        "todo_rollback",
-    ),
+    **{
+        name: RealEditor(
+            program,
+            ("-q", "--batch", "--load"),
+            "emacs.el",
+            ("-q", "-nw", "--load"),
+            "show.el",
+            (("Flymake[2", "\x03\x0e"),),
+            "todo_rollback",
+        )
+        for name, program in {"emacs": emacs, "emacs-backports": newer_emacs}.items()
+    },
 }
+
+
+def client_of(name: str) -> Path:
+    """Return the folder of the client that an editor of `EDITORS` has, in whatever version it is."""
+    return CLIENTS / name.partition("-")[0]
 
 
 @contextlib.contextmanager
@@ -115,19 +124,20 @@ def desk(folder: Path) -> Iterator[Daemon]:
         (daemon.folder / "crlf" / path.name).write_text(DOCUMENT, encoding="utf-8", newline="\r\n")
         with daemon.agent() as agent:
             agent.call("goal_register", {"goal_id": GOAL, "path": str(path)})
+            agent.call("patch_state", {"patch": {"cwd": {"lazy": STATE}}})
         try:
             yield daemon
         finally:
             daemon.run("daemon", "stop")
 
 
-def environment(daemon: Daemon, client: str) -> dict[str, str]:
+def environment(daemon: Daemon, name: str) -> dict[str, str]:
     """Return what the script of an editor is told."""
     return {
         **daemon.environment,
         "FOLDER": str(daemon.cwd),
         "CRLF": str(daemon.folder / "crlf" / "ACTIVE_GOAL_STATE.md"),
-        "CLIENT": str(CLIENTS / client),
+        "CLIENT": str(client_of(name)),
         "PYTHON": sys.executable,
         "DAEMON_PID": str(daemon.pid),
         "ROW": str(DOCUMENT.splitlines().index(ROW)),

@@ -1,4 +1,4 @@
-"""What `make editors` runs: each client in its real editor, with a line of figures and a picture of what is seen.
+"""What `make editors` runs: each client in its real editor, with lines of figures and a picture of what is seen.
 
 Exit status 1 when a check fails, or when an editor is neither there nor to be had.
 """
@@ -13,6 +13,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).parent.parent))
 
 from emacs_root import BUILD, NoEmacs
+from figures import MEASURES
 from real_editors import EDITORS, picture, work
 
 
@@ -34,11 +35,18 @@ def run(name: str) -> bool:
     return report.failed is None
 
 
+def measure(name: str) -> None:
+    """Measure one editor and print its figures."""
+    with tempfile.TemporaryDirectory() as folder:
+        print("\n".join(MEASURES[name](Path(folder)).told(name)), flush=True)
+
+
 def main() -> int:
     failures = 0
-    for name in EDITORS:
+    jobs = [(run, name) for name in EDITORS] + [(measure, name) for name in MEASURES]
+    for job, name in jobs:
         try:
-            failures += not run(name)
+            failures += job(name) is False
         except (NoEmacs, AssertionError, TimeoutError) as error:
             failures += 1
             print(f"{name}: {error}")
