@@ -104,6 +104,11 @@ class TestInitialize:
     ) -> None:
         assert editor.initialize({"general": {"positionEncodings": offered}})["positionEncoding"] == chosen
 
+    async def test_who_counts_in_one_unit_and_does_not_say_so_names_it_as_an_option(self, editor: Editor) -> None:
+        options = {"stateward": {"position_encodings": ["utf-8"]}}
+
+        assert editor.initialize({}, initializationOptions=options)["positionEncoding"] == "utf-8"
+
     async def test_it_binds_the_caller_to_the_folder_and_the_session_of_editors(
         self, editor: Editor, tmp_path: Any
     ) -> None:

@@ -96,4 +96,5 @@ MEASURES: Final[dict[str, Callable[[Path], Figures]]] = {
     "neovim": scripted("neovim", "figures.lua"),
     "emacs": scripted("emacs", "figures.el"),
     "emacs-backports": scripted("emacs-backports", "figures.el"),
+    "vim": scripted("vim", "figures.vim"),
 }

@@ -10,6 +10,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple
 
+from debian_root import vim_with_ale
 from emacs_root import Program, emacs, newer_emacs
 from terminal import Terminal
 
@@ -105,6 +106,15 @@ EDITORS: Final = {
         )
         for name, program in {"emacs": emacs, "emacs-backports": newer_emacs}.items()
     },
+    "vim": RealEditor(
+        vim_with_ale,
+        ("--not-a-term", "-u", "NONE", "-S"),
+        "vim.vim",
+        ("-u",),
+        "show.vim",
+        (("this row has no id", ":ALENext\r"),),
+        "todo_rollback stands on 2 rows",
+    ),
 }
 
 
@@ -139,6 +149,7 @@ def environment(daemon: Daemon, name: str) -> dict[str, str]:
         "CRLF": str(daemon.folder / "crlf" / "ACTIVE_GOAL_STATE.md"),
         "CLIENT": str(client_of(name)),
         "PYTHON": sys.executable,
+        "PROGRAM": str(Path(sys.executable).with_name("stateward")),
         "DAEMON_PID": str(daemon.pid),
         "ROW": str(DOCUMENT.splitlines().index(ROW)),
         "ROW_BYTES": str(len(ROW.encode())),

@@ -25,11 +25,19 @@ PATIENCE_S: Final = 120.0
 STILL_S: Final = 0.5
 
 
+class _Screen(pyte.Screen):
+    """One that is asked about keys, as Vim does, and says nothing; pyte takes the question for a color."""
+
+    def select_graphic_rendition(self, *attributes: int, private: bool = False) -> None:
+        if not private:
+            super().select_graphic_rendition(*attributes)
+
+
 class Terminal:
     """A program in a terminal of its own; it is killed at the end."""
 
     def __init__(self, command: Sequence[str], environment: Mapping[str, str], folder: Path) -> None:
-        self._screen = pyte.Screen(COLUMNS, ROWS)
+        self._screen = _Screen(COLUMNS, ROWS)
         self._stream = pyte.ByteStream(self._screen)
         self._terminal, theirs = pty.openpty()
         fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", ROWS, COLUMNS, 0, 0))

@@ -26,6 +26,9 @@ REFRESHES: Final = (
     ("textDocument.codeLens", "workspace.codeLens", "workspace/codeLens/refresh"),
     ("textDocument.inlayHint", "workspace.inlayHint", "workspace/inlayHint/refresh"),
 )
+# The option that takes the place of the capability, for clients that count in one unit only and do not say so.
+ENCODINGS: Final = "position_encodings"
+
 _ACTIONS: Final = "capabilities.textDocument.codeAction"
 # Where a client says what it takes of a diagnostic, whether that is pushed to it or asked for.
 _DIAGNOSTICS = ("capabilities.textDocument.publishDiagnostics", "capabilities.textDocument.diagnostic")
@@ -135,10 +138,10 @@ def read_client(params: dict[str, Any]) -> Client:
         name=_text(said("clientInfo.name")) or "editor",
         version=_text(said("clientInfo.version")),
         folders=_folders(params),
-        options={name: value for name, value in options.items() if name not in KEYS},
+        options={name: value for name, value in options.items() if name not in (*KEYS, ENCODINGS)},
         settings={name: value for name, value in options.items() if name in KEYS},
         agent=_text(said("initializationOptions.stateward.agent")) or agent_named(_user()),
-        encoding=choose_encoding(said("capabilities.general.positionEncodings")),
+        encoding=choose_encoding(options.get(ENCODINGS, said("capabilities.general.positionEncodings"))),
         pulls_diagnostics="workspace/diagnostic/refresh" in refreshes,
         takes_actions=isinstance(said(f"{_ACTIONS}.codeActionLiteralSupport"), dict),
         resolves_edits="edit" in _list(said(f"{_ACTIONS}.resolveSupport.properties"))

@@ -80,6 +80,52 @@ local function begins_project(name)
   return name == ".git" or name == "stateward.toml"
 end
 
+-- Calls back where a document is one that is served. Other Markdown files are none of its business.
+local function if_served(path, serve)
+  if vim.fs.basename(path) ~= "ACTIVE_GOAL_STATE.md" then
+    require("stateward.goals").if_registered(path, serve)
+    return
+  end
+  local server = require("stateward.server")
+  local missing = server.missing()
+  if missing then
+    server.tell_once(missing)
+  else
+    serve()
+  end
+end
+
+-- Neovim shows each refusal. It asks for hints and lenses also when it has told a server to leave, and what a daemon was
+-- asked before it was killed is answered by the bridge, as something that may be asked again.
+local function ask_with_care(client)
+  local request = client.request
+  client.request = function(self, method, params, handler, buffer)
+    if self:is_stopped() then
+      return false
+    end
+    handler = handler or self.handlers[method] or vim.lsp.handlers[method]
+    if not handler or not vim.startswith(method, "textDocument/") then
+      return request(self, method, params, handler, buffer)
+    end
+    return request(self, method, params, function(problem, ...)
+      if problem and type(problem.data) == "table" and problem.data.retryable and not self:is_stopped() then
+        request(self, method, params, handler, buffer)
+      else
+        handler(problem, ...)
+      end
+    end, buffer)
+  end
+end
+
+local function on_init(client)
+  ask_with_care(client)
+  local server = require("stateward.server")
+  local too_old = server.too_old((client.server_info or {}).version)
+  if too_old then
+    server.tell_once(too_old)
+  end
+end
+
 return {
   cmd = { "stateward", "lsp" },
   filetypes = { "markdown" },
@@ -96,14 +142,21 @@ return {
       return require("stateward").refresh(...)
     end,
     [LENSES_REFRESH] = on_lenses_refresh,
+    -- No method of LSP: told to whoever browses the state.
+    state_changed = function()
+      require("stateward.browser").refresh()
+    end,
   },
-  -- Other Markdown files are none of its business: without the call no client is started for them.
+  on_init = on_init,
+  -- Without the call no client is started.
   -- One client for all goals of a project: the server tells it of those that are not open, too.
   root_dir = function(buffer, on_dir)
     local path = vim.api.nvim_buf_get_name(buffer)
-    if vim.fs.basename(path) == "ACTIVE_GOAL_STATE.md" then
-      on_dir(vim.fs.root(path, begins_project) or vim.fs.dirname(path))
-    end
+    if_served(path, function()
+      if vim.api.nvim_buf_is_loaded(buffer) then
+        on_dir(vim.fs.root(path, begins_project) or vim.fs.dirname(path))
+      end
+    end)
   end,
   on_attach = on_attach,
 }

@@ -21,7 +21,7 @@ vim.api.nvim_create_autocmd({ "LspAttach", "FileType" }, {
   end,
 })
 
--- Values of the state and projections as buffers that nobody writes, and a command that opens them.
+-- Values of the state and projections as buffers that nobody writes.
 
 vim.api.nvim_create_autocmd("BufReadCmd", {
   group = group,
@@ -32,6 +32,12 @@ vim.api.nvim_create_autocmd("BufReadCmd", {
 })
 
 vim.api.nvim_create_user_command("Stateward", function(command)
-  local uri = "stateward:/" .. command.args:gsub("%.", "/") .. ".json" .. (command.bang and "" or "?keys")
-  vim.cmd.edit(vim.fn.fnameescape(uri))
-end, { bang = true, nargs = 1, desc = "Open the keys of a path of the state, with ! its value" })
+  require("stateward.command").run(command.args, command.bang)
+end, {
+  bang = true,
+  nargs = "?",
+  complete = function(...)
+    return require("stateward.command").complete(...)
+  end,
+  desc = "Browse the state, work on the todo under the cursor, or restart the server",
+})
