@@ -143,9 +143,8 @@ def measure(folder: Path) -> Figures:
                 shown = terminal.until(words)
             back = 1000 * (time.monotonic() - began)
     said = shown.splitlines()[-1].strip()
-    return Figures(
-        [bare for bare, _ in starts], [start for _, start in starts], [back], said if "NOR" not in said else ""
-    )
+    bare, warm = zip(*starts, strict=True)
+    return Figures([*bare], [*warm], [back], [] if "NOR" in said else [said])
 
 
 def _start_ms(daemon: Daemon, *, bare: bool) -> float:
