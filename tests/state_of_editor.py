@@ -22,5 +22,5 @@ def change_state(editor: Editor, lazy: dict[str, Any]) -> None:
     transition = Transition(None, None, {}, patches={Identity("global"): {"lazy": lazy}})
     draft.apply(transition, at="2026-12-01T12:00:00.000000Z", sequence=view.sequence + 1)
     after = draft.finish()
-    host.store = cast("Store", SimpleNamespace(view=after, provider="embedded"))
+    host.store = cast("Store", SimpleNamespace(view=after, provider="embedded", outage=None))
     host.subscriptions.published(after)

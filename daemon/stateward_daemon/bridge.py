@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Final
 
 from stateward.printable import printable
 from stateward_daemon.exits import EXIT_FINDINGS, EXIT_OK, EXIT_UNAVAILABLE
-from stateward_daemon.replay import Replay, head_of, restart_notice
+from stateward_daemon.replay import Replay, head_of, restart_notices
 from stateward_protocol.errors import WireError
 from stateward_protocol.framing import FrameReader, Framing, frame
 
@@ -179,7 +179,7 @@ class Bridge:
             if self._ended:
                 self._shut(socket.SHUT_WR)
         # Not while we hold the lock: the editor may read only after it has got rid of what it writes.
-        self._tell_all([*unanswered, *([restart_notice()] if is_another else ())])
+        self._tell_all([*unanswered, *(restart_notices() if is_another else ())])
 
     def _hand_over(self) -> None:
         replay = self._replay

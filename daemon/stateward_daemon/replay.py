@@ -23,6 +23,9 @@ REPLAY_BYTES_MAX: Final = 64 * 1024 * 1024
 # LSP: the request was valid and could not be done now. Editors show it as a failed request, not as a broken server.
 REQUEST_FAILED: Final = -32803
 
+# Tells a client that nothing is subscribed any more, and that anything may have changed.
+RESTARTED: Final = "$/stateward/restarted"
+
 _OPEN: Final = "textDocument/didOpen"
 _CHANGE: Final = "textDocument/didChange"
 _CLOSE: Final = "textDocument/didClose"
@@ -188,10 +191,14 @@ def failed_request(identifier: RequestId) -> bytes:
     return _message(id=identifier, error=error)
 
 
-def restart_notice() -> bytes:
-    """Return the notification that tells the editor of a restart."""
+def restart_notices() -> Iterator[bytes]:
+    """Yield the notifications that tell of a restart: people in the log, and a client that subscribed to something.
+
+    Clients ignore a method that begins with `$/` and that they do not know.
+    """
     params = {"type": 2, "message": "stateward: the daemon was restarted; open documents were handed over"}
-    return _message(method="window/logMessage", params=params)
+    yield _message(method="window/logMessage", params=params)
+    yield _message(method=RESTARTED, params={})
 
 
 def _message(**members: Any) -> bytes:  # noqa: ANN401 - any JSON value

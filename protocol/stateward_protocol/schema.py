@@ -10,6 +10,7 @@ import msgspec
 
 from stateward_protocol.errors import CATEGORIES
 from stateward_protocol.methods import METHODS, PROTOCOL_VERSION, Method
+from stateward_protocol.notices import NOTICES
 
 _WORDS: Final[dict[object, str]] = {
     str: "string", int: "integer", bool: "true or false", type(None): "null", Any: "any JSON value"
@@ -17,14 +18,15 @@ _WORDS: Final[dict[object, str]] = {
 
 
 def schema() -> dict[str, Any]:
-    """Return one JSON Schema document: params and result of each method, and the structs that they are made of."""
-    types = [kind for method in METHODS.values() for kind in (method.params, method.result)]
+    """Return one JSON Schema document: params and result of each method, notifications, and what they are made of."""
+    types = [kind for method in METHODS.values() for kind in (method.params, method.result)] + [*NOTICES.values()]
     found, components = msgspec.json.schema_components(types, ref_template="#/$defs/{name}")
     methods = {
         name: {"summary": method.summary, "params": found[2 * number], "result": found[2 * number + 1]}
         for number, (name, method) in enumerate(METHODS.items())
     }
-    return {"protocol": PROTOCOL_VERSION, "methods": methods, "$defs": components}
+    notifications = dict(zip(NOTICES, found[2 * len(METHODS) :], strict=True))
+    return {"protocol": PROTOCOL_VERSION, "methods": methods, "notifications": notifications, "$defs": components}
 
 
 def methods_page() -> str:

@@ -81,6 +81,7 @@ class Ledger:
 
     provider = "embedded"
     health = "ok"
+    outage = None
 
     def __init__(
         self, path: Path, *records: dict[str, Any], promoted: bool = True, handoff_mode: str = "soft_claim"

@@ -14,7 +14,7 @@ import pytest
 from stand_in import Message, StandIn, result
 from stateward_daemon import bridge as bridge_module
 from stateward_daemon.bridge import LOSSES_MAX, Bridge
-from stateward_daemon.replay import REQUEST_FAILED, Replay
+from stateward_daemon.replay import REQUEST_FAILED, RESTARTED, Replay
 from stateward_protocol.errors import WireError
 from stateward_protocol.framing import FrameReader, Framing, frame
 
@@ -106,8 +106,9 @@ class Editor:
 
     def lose_daemon(self) -> None:
         self.daemon.hang_up()
-        notice = self.hear()
-        assert (notice["method"], notice["params"]["type"]) == ("window/logMessage", 2)
+        logged, told = self.hear(), self.hear()
+        assert (logged["method"], logged["params"]["type"]) == ("window/logMessage", 2)
+        assert told == {"jsonrpc": "2.0", "method": RESTARTED, "params": {}}
 
     def hang_up(self) -> None:
         if self._out >= 0:
@@ -259,9 +260,9 @@ class TestSurviving:
         editor.silent = set()
         editor.daemon.hang_up()
 
-        heard = [editor.hear(), editor.hear()]
+        heard = [editor.hear() for _ in range(3)]
         assert {"jsonrpc": "2.0", "id": 1, "result": {"of": "initialize"}} in heard
-        assert [message["method"] for message in heard if "method" in message] == ["window/logMessage"]
+        assert [message["method"] for message in heard if "method" in message] == ["window/logMessage", RESTARTED]
 
     def test_what_the_editor_says_meanwhile_comes_after_the_replay(self, editor: Editor) -> None:
         editor.initialize()

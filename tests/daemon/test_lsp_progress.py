@@ -195,6 +195,18 @@ class TestManyDocuments:
         ]
         assert editor.answers(7)[0]["result"] == {"items": []}
 
+    async def test_parts_of_what_is_made_at_once_come_before_the_answer_too(
+        self, editor: Editor, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        """A client stops listening for parts with the answer."""
+        monkeypatch.setattr(session_module, "READ_INLINE_MAX", 1 << 20)
+        await self.opened(editor)
+        begin(editor, 7, "workspace/diagnostic", previousResultIds=[], partialResultToken="parts")
+        await editor.until(lambda: len(told(editor)) == 3)
+
+        sent = [message.get("method", message.get("id")) for message in editor.channel.sent]
+        assert [found for found in sent if found in ("$/progress", 7)] == ["$/progress"] * 3 + [7]
+
     async def test_nobody_works_for_what_was_cancelled(
         self, editor: Editor, held: Held, monkeypatch: pytest.MonkeyPatch
     ) -> None:

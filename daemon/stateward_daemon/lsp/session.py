@@ -285,8 +285,12 @@ class LspSession:
             self._wire.working.count(number, total)
 
     def send_part(self, token: lsp.ProgressToken, part: object) -> None:
-        """Send a part of an answer before the rest. From any thread."""
+        """Send a part of an answer before the rest; from the thread that makes it."""
         body = self._wire.body_of(lsp.PROGRESS, lsp.ProgressParams(token, part))
+        if self._wire.working is None:
+            # The answer is made on the loop and sent at once: what waits for its turn would come after it.
+            self._channel.send(body)
+            return
         with suppress(RuntimeError):
             self._loop.call_soon_threadsafe(self._channel.send, body)
 
