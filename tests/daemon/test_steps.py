@@ -37,6 +37,7 @@ class FullStore:
 
     view = View()
     provider = "embedded"
+    outage = None
 
     def submit(self, *_: object) -> None:
         raise StoreUnavailable(f"the store is full; {LATER}")
