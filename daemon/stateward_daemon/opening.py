@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from stateward.location import data_directory
+from stateward.location import databases_directory
 from stateward_daemon.machine import this_machine
 from stateward_engine.store.postgresql_target import Limits, Target
 from stateward_engine.store.store import Store, open_store, run_here
@@ -58,4 +58,4 @@ def machine_of(place: Place, settings: Settings) -> Machine | None:
     Raises:
         WireError: As for `this_machine`.
     """
-    return None if place.database is None else this_machine(settings, data_directory())
+    return None if place.database is None else this_machine(settings, databases_directory())

@@ -77,7 +77,7 @@ def store_place(explicit: str | os.PathLike[str] | None = None) -> Place:
     from stateward.database import read_database  # noqa: PLC0415 - few stores are in a database
 
     database = read_database(str(named))
-    return Place(Path(os.path.realpath(data_directory() / "pg" / database.key)), database)
+    return Place(Path(os.path.realpath(databases_directory() / database.key)), database)
 
 
 def names_database(text: str | os.PathLike[str]) -> bool:
@@ -86,10 +86,20 @@ def names_database(text: str | os.PathLike[str]) -> bool:
 
 
 def data_directory() -> Path:
-    """Return the directory that holds what this user keeps; it need not exist."""
+    """Return the directory of the store that a user has who names none; it need not exist."""
     import platformdirs  # noqa: PLC0415 - costs start-up time, and most callers name their store
 
     return platformdirs.user_data_path(_APPLICATION, appauthor=False)
+
+
+def databases_directory() -> Path:
+    """Return the directory of what a machine has of stores in databases; it need not exist.
+
+    Beside the other one, which holds a store and nothing else.
+    """
+    import platformdirs  # noqa: PLC0415 - as in `data_directory`
+
+    return platformdirs.user_data_path(f"{_APPLICATION}-databases", appauthor=False)
 
 
 def log_path(place: Place) -> Path:

@@ -250,6 +250,8 @@ class TestOutage:
                 assert (read["value"], read["stale_since"]) == (1, status["writer"]["stale_since"])
                 assert not status["writer"]["ok"]
                 assert wire.call("attach", ATTACH)["stale_since"] == read["stale_since"]
+                printed = daemon.run("read", "global.lazy.n")
+                assert (printed.stdout, read["stale_since"] in printed.stderr) == ("1\n", True)
                 assert wire.call("state_status")["writer"] == status["writer"]
 
                 server.start()
@@ -331,6 +333,18 @@ class TestVerbs:
             ):
                 run = daemon.run(*verb)
                 assert run.returncode == 0, (verb, run.stdout, run.stderr)
+
+    def test_the_store_of_a_user_who_names_none_is_there_beside_it(
+        self, tmp_path: Path, store_in_database: str
+    ) -> None:
+        """And whatever a machine keeps of a database is no store."""
+        (tmp_path / "loom").mkdir()
+        daemon = Daemon(tmp_path / "loom", store=store_in_database, machine="loom")
+        patch = ("patch", '{"global": {"lazy": {"n": 1}}}')
+        assert daemon.run(*patch).returncode == daemon.run("daemon", "stop").returncode == 0
+        del daemon.environment["STATEWARD_STORE"]
+
+        assert daemon.run(*patch).returncode == daemon.run("daemon", "stop").returncode == 0
 
     def test_without_a_daemon_it_is_worked_on_in_this_process(self, tmp_path: Path, store_in_database: str) -> None:
         (tmp_path / "loom").mkdir()

@@ -116,7 +116,7 @@ class TestPlace:
 
         place = store_place()
 
-        assert place.directory == folder / "home/.local/share/stateward/pg" / key_of("postgresql://db/team")
+        assert place.directory == folder / "home/.local/share/stateward-databases" / key_of("postgresql://db/team")
         assert log_path(place) == place.directory / "daemon.log"
         assert str(place) == "postgresql://ada@db/team"
 

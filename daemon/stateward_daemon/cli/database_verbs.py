@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 from typing import TYPE_CHECKING
 
-from stateward.location import data_directory, ensure_private_directory, store_place
+from stateward.location import databases_directory, ensure_private_directory, store_place
 from stateward_daemon import convert
 from stateward_daemon.cli.printing import counted, note, show, show_json
 from stateward_daemon.exits import EXIT_OK, UsageFault
@@ -39,7 +39,8 @@ def create(options: Namespace) -> int:
         show_json({"store": str(place), **created._asdict()})
     else:
         show(f"{created.did} {place} (version {created.version}, ledger {created.ledger})")
-        note(f"this machine is {this_machine(settings, data_directory()).id} there; export STATEWARD_STORE='{place}'")
+        machine = this_machine(settings, databases_directory())
+        note(f"this machine is {machine.id} there; export STATEWARD_STORE='{place}'")
     return EXIT_OK
 
 

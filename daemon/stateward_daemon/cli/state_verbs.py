@@ -41,11 +41,13 @@ def read(options: Namespace) -> int:
     if options.json:
         show_json(answer)
         return EXIT_OK
-    hints = answer.pop("hint", [])
+    hints, stale_since = answer.pop("hint", []), answer.pop("stale_since", None)
     # A lone member needs no name: whoever asked for a value wants to see that value.
     show_json(next(iter(answer.values())) if len(answer) == 1 else answer, indent=_INDENT)
     for hint in hints:
         note("\n".join([f"hint: {printable(hint['message'])}", *(f"  {printable(path)}" for path in hint["paths"])]))
+    if stale_since is not None:
+        note(f"the database is out of reach; this is what was known at {stale_since}")
     return EXIT_OK
 
 

@@ -181,7 +181,7 @@ def is_unused(directory: Directory) -> bool:
     ours = {LOCK_NAME, STARTER_LOCK_NAME, RESERVE_NAME, JOURNAL_DIRECTORY, FORMAT_NAME + TEMPORARY_SUFFIX}
     if foreign := set(directory.names()) - ours:
         raise StoreUnavailable(
-            f"{directory.path} is not a store and not empty (it holds {len(foreign)} other names); "
+            f"{directory.path} is not a store and not empty (it holds {min(foreign)!r}); "
             "choose an empty or a new directory",
             file=str(directory.path),
         )
