@@ -17,11 +17,9 @@
                 (catch 'later (funcall receive server message)))))
 
 (defun relay-tell (socket message)
-  "Send MESSAGE to SOCKET."
-  (when (process-live-p socket)
-    (process-send-string
-     socket (concat (json-serialize (append '(:jsonrpc "2.0") message) :false-object :json-false :null-object nil)
-                    "\n"))))
+  "Send MESSAGE to SOCKET, unless nobody reads there any more."
+  (let ((line (json-serialize (append '(:jsonrpc "2.0") message) :false-object :json-false :null-object nil)))
+    (ignore-errors (process-send-string socket (concat line "\n")))))
 
 (defun relay-server (socket)
   "Start a server whose messages go to SOCKET."
@@ -66,7 +64,7 @@
 
 (condition-case nil
     (dotimes (number most-positive-fixnum)
-      (relay (make-network-process :name (format "relay-%s" number) :family 'local :service (getenv "RELAY") :coding 'utf-8-unix
-                                   :noquery t)))
+      (relay (make-network-process :name (format "relay-%s" number) :family 'local :service (getenv "RELAY")
+                                   :coding 'utf-8-unix :noquery t)))
   (file-error (kill-emacs 0)))
 ;;; relay.el ends here

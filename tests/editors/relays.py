@@ -52,7 +52,10 @@ def scripted(name: str, daemon: Daemon, socket_path: str) -> Iterator[None]:
     told = {**environment(daemon, name), **program.environment, "RELAY": socket_path}
     with (
         (daemon.folder / "relay.log").open("wb") as log,
-        subprocess.Popen(command, env=told, stdin=subprocess.DEVNULL, stdout=log, stderr=log) as process,
+        # Batch Emacs dies of a write to somebody who has hung up, unless it inherits that this is ignored.
+        subprocess.Popen(
+            command, env=told, stdin=subprocess.DEVNULL, stdout=log, stderr=log, restore_signals=False
+        ) as process,
     ):
         try:
             yield
