@@ -321,11 +321,19 @@ class Delivering:
             )
 
     def _note(self, replaced: Mapping[str, str]) -> None:
-        """Keep what is about to stand in the document, so that it is known again whatever becomes of this process."""
+        """Keep what is about to stand in the document, so that it is known again whatever becomes of this process.
+
+        Raises:
+            NotReplaceable: It could not be kept, and others who share the store go on meanwhile. Nobody would know the
+                display again once they are further than what is retained, and it would be taken for edited.
+        """
         shown = self._rendering.provider_revision, rendered_digests(self._rendering)
-        # Without it sections are compared with what the retained revisions render.
-        with suppress(EngineError):
+        try:
             self._means.note(NoteDelivery(self._goal_id, *shown, replaced))
+        except EngineError as error:
+            # Without it sections are compared with what the retained revisions render.
+            if self._means.machine is not None:
+                raise NotReplaceable(str(error), "todo_projection_authority_unavailable") from error
 
 
 def read_document(path: Path) -> bytes | None:

@@ -31,6 +31,7 @@ from stateward_daemon.lanes import Lanes
 from stateward_daemon.standing import goal_status
 from stateward_daemon.steps import OnLane
 from stateward_engine.authority import delivery as d
+from stateward_engine.authority.goal import Machine
 from stateward_engine.errors import Busy, CorruptStore, EngineError, Refused, StoreUnavailable
 from stateward_engine.goals.validation import complete_declaration, declaration_sha256
 from stateward_engine.store.publish_file import create_file, publish_file
@@ -500,6 +501,16 @@ class TestPending:
     def test_a_note_that_fails_fails_no_delivery(self, host: Host, error: EngineError) -> None:
         assert run(host, note=failing(error))["status"] == "delivered"
         assert outbox(host)["status"] == "current"
+
+    def test_where_a_store_is_shared_what_cannot_be_noted_is_not_written(self, ledger: Ledger, path: Path) -> None:
+        """Others go on meanwhile, and a display that nobody knows any more would be taken for edited."""
+        here = Machine("m", "loom")
+        ledger.change(registration={"machine": here._asdict()})
+        host, before = replace(host_of(ledger), machine=here), path.read_bytes()
+        report = run(host, note=failing(StoreUnavailable("away")))
+        assert (report["status"], report["reason_code"]) == ("pending", "todo_projection_authority_unavailable")
+        assert path.read_bytes() == before
+        assert outbox(host)["status"] == "delivered"
 
     def test_a_display_that_was_written_and_not_confirmed_is_noted(self, host: Host, ledger: Ledger) -> None:
         run(host, confirm=lambda _readback, _head: None)
