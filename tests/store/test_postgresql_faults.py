@@ -16,7 +16,7 @@ from stateward_engine.errors import Busy, StoreUnavailable
 from stateward_engine.state.transition import Repeat
 from stateward_engine.store import postgresql, postgresql_link
 from stateward_engine.store.clock import elapsed_s
-from stateward_engine.store.group import Committed, Rejected
+from stateward_engine.store.group import Committed, Compacted, Rejected
 from stateward_engine.store.postgresql import open_postgresql, read_postgresql
 from stateward_engine.store.postgresql_failures import Lost
 from stateward_engine.store.postgresql_link import Link
@@ -285,6 +285,21 @@ class TestRefused:
         assert (found.retryable, found.facts) == (True, {"limit": "lock_timeout"})
         committed(core, put("b", 2))
         assert kept(core.view) == {"b": 2}
+
+    def test_somebody_who_holds_the_base_puts_compaction_off_and_ends_no_writer(
+        self, fragile: PostgresServer, target: Target, core: WriterCore
+    ) -> None:
+        """It is tried after any group, on the thread that everybody waits for."""
+        committed(core, put("a", 1))
+        with fragile.admin() as other:
+            other.autocommit = False
+            other.execute(f'SELECT FROM "{target.schema}".base FOR UPDATE'.encode())
+            put_off = core.compact()
+            other.rollback()
+        assert isinstance(put_off, Rejected)
+        assert isinstance(put_off.error, Busy)
+        committed(core, put("b", 2))
+        assert isinstance(core.compact(), Compacted)
 
     @pytest.mark.parametrize(
         ("user", "database", "reason_code"),

@@ -8,7 +8,7 @@ import threading
 from contextlib import suppress
 from typing import TYPE_CHECKING, Final, TypeAlias, TypeVar
 
-from stateward_engine.errors import Busy, StoreUnavailable
+from stateward_engine.errors import Busy, EngineError, StoreUnavailable
 from stateward_engine.store.clock import utc_now
 from stateward_engine.store.decide import decide as decide_all
 from stateward_engine.store.group import Compacted, Followed, Group, Outcome, Rejected
@@ -108,7 +108,8 @@ class WriterCore:
         """Make the view what the next start begins with; see `Ledger.compact`."""
         try:
             return Compacted(self.ledger.compact(self.view))
-        except StoreUnavailable as error:
+        except EngineError as error:
+            # Nobody waits for it, and the thread that does it must live.
             return Rejected(error)
 
 
