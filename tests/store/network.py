@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Final, Literal
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-# What becomes of the bytes of the server, once a test says so: none of them arrives any more, or with the next ones the
-# connection is reset.
-Trouble = Literal["silence", "reset"]
+# What becomes of the bytes of a connection, once a test says so: none of the server arrives any more, none of either
+# side does, or with the next ones of the server the connection is reset.
+Trouble = Literal["silence", "hung", "reset"]
 _PIECE: Final = 1 << 16
 
 
@@ -40,6 +40,14 @@ class Network:
     def connections(self) -> int:
         """How many clients have come so far."""
         return len(self._ends)
+
+    def number_of(self, port: int) -> int:
+        """Return the number of the connection that the server sees come from a port."""
+        return next(number for number, (_, server) in enumerate(self._ends) if server.getsockname()[1] == port)
+
+    def trouble(self, kind: Trouble) -> None:
+        """Let something be wrong with every connection that there is."""
+        self.troubles.update(dict.fromkeys(range(self.connections), kind))
 
     def cut(self) -> None:
         """Reset every connection, and every one that comes until `mend`."""
@@ -77,13 +85,14 @@ class Network:
             server = socket.create_connection(("127.0.0.1", self._server_port))
             number = len(self._ends)
             self._ends.append((client, server))
-            self._run(partial(self._to_server, client, server))
+            self._run(partial(self._to_server, number, client, server))
             self._run(partial(self._to_client, number, client, server))
 
-    def _to_server(self, client: socket.socket, server: socket.socket) -> None:
+    def _to_server(self, number: int, client: socket.socket, server: socket.socket) -> None:
         with contextlib.suppress(OSError):
             while piece := client.recv(_PIECE):
-                server.sendall(piece)
+                if self.troubles.get(number) != "hung":
+                    server.sendall(piece)
         _reset(client, server)
 
     def _to_client(self, number: int, client: socket.socket, server: socket.socket) -> None:
