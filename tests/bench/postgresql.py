@@ -16,6 +16,8 @@ from typing import TYPE_CHECKING, Final
 
 sys.path.insert(0, str(Path(__file__).parent.parent))
 
+from psycopg.sql import SQL, Identifier
+
 from bench.measuring import interleaved, p50s, private, report
 from store.postgres_server import postgres_server
 from wire import Daemon, Wire
@@ -30,8 +32,6 @@ CLIENTS: Final = 32
 COUNT: Final = 40
 ROUNDS: Final = 5
 NOTICES: Final = 200
-# What a patch of `patch` comes to in the ledger, about.
-ENTRY_BYTES: Final = 400
 
 
 def patch(wire: Wire, scope: str) -> Callable[[], object]:
@@ -45,10 +45,11 @@ def patch(wire: Wire, scope: str) -> Callable[[], object]:
     return call
 
 
-def bare(connection: psycopg.Connection[tuple[object, ...]]) -> Callable[[], object]:
-    """Return a call that commits a row of the size of an entry, by a statement that is prepared."""
+def bare(connection: psycopg.Connection[tuple[bytes]], schema: str) -> Callable[[], object]:
+    """Return a call that commits the record that the ledger got last once more, by a statement that is prepared."""
     connection.execute("CREATE TABLE bare (id bigserial PRIMARY KEY, data bytea NOT NULL)")
-    data = b"x" * ENTRY_BYTES
+    last = SQL("SELECT record FROM {}.groups ORDER BY first DESC LIMIT 1").format(Identifier(schema))
+    ((data,),) = connection.execute(last).fetchall()
     return lambda: connection.execute("INSERT INTO bare (data) VALUES (%s)", (data,), prepare=True, binary=True)
 
 
@@ -95,10 +96,13 @@ def run(folder: Path) -> None:
     """Run all measures of a store in a database."""
     print("-- a store in a PostgreSQL database")
     with postgres_server() as server:
-        store = server.new_target().shown
+        target = server.new_target()
+        store = target.shown
         one, two = (Daemon(private(folder / name), store=store, machine=name).start() for name in ("one", "two"))
         with one.agent() as wire, two.agent() as other, server.admin() as connection:
-            found = p50s({"patch": patch(wire, "cwd"), "bare": bare(connection)})
+            change = patch(wire, "cwd")
+            change()
+            found = p50s({"patch": change, "bare": bare(connection, target.schema)})
             report("durable patch, p50, against a bare INSERT and COMMIT", found["patch"], found["bare"], "2x")
             times = propagation(wire, other)
             middle_ms = statistics.median(times) * 1e3
