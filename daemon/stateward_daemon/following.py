@@ -1,6 +1,7 @@
 """Following: what daemons on other machines commit to goals whose documents are here is delivered here.
 
-Nobody waits for it. What this daemon commits itself is delivered by whoever asked for it.
+Nobody waits for it. What this daemon commits itself is delivered by whoever asked for it; what an outage kept from
+being delivered is once that has ended.
 """
 
 from __future__ import annotations

@@ -14,6 +14,7 @@ import pytest
 
 from stateward_engine.errors import Busy, StoreUnavailable
 from stateward_engine.state.transition import Repeat
+from stateward_engine.state.view import View
 from stateward_engine.store import postgresql, postgresql_link
 from stateward_engine.store.clock import elapsed_s
 from stateward_engine.store.group import Committed, Compacted, Rejected
@@ -173,6 +174,7 @@ class TestUnknown:
         self, core: WriterCore, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         command = put("a", 1, idempotency_key="k")
+        committed(core, put("first", 0))
         with monkeypatch.context() as patch:
             lose_answer_of(patch, "append")
             assert refusal(core, command).facts["outcome"] == "unknown"
@@ -180,8 +182,10 @@ class TestUnknown:
         assert core.ledger.poison is None
         (outcome,) = core.commit([command])
         assert isinstance(outcome, Repeat)
-        assert (kept(core.view), core.ledger.head) == ({"a": 1}, 1)
+        assert (kept(core.view), core.ledger.head) == ({"first": 0, "a": 1}, 2)
         assert core.ledger.outage is None
+        # Whoever delivers what others commit looks at everything again.
+        assert core.followed[-1] == (View(), core.view)
 
     def test_nothing_else_is_appended_before_it_is_found(
         self, core: WriterCore, monkeypatch: pytest.MonkeyPatch

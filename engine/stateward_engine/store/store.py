@@ -38,7 +38,8 @@ class Store:
     Attributes:
         view: The captured view: everything that is durable and published. Readers take it and no lock.
         writer: The one writer, or `None` when the store was opened to read.
-        followed: Told, where views are published, the view before and after what others have committed.
+        followed: Told, where views are published, the view before and after what others have committed; after an
+            outage the one before is empty.
         closing: What `close` gives back once the writer has ended.
         provider: What `status` calls the engine of its ledger.
     """

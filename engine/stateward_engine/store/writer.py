@@ -9,6 +9,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Final, TypeAlias, TypeVar
 
 from stateward_engine.errors import Busy, EngineError, StoreUnavailable
+from stateward_engine.state.view import View
 from stateward_engine.store.clock import utc_now
 from stateward_engine.store.decide import decide as decide_all
 from stateward_engine.store.group import Compacted, Followed, Group, Outcome, Rejected
@@ -17,7 +18,6 @@ from stateward_engine.store.ledger import Stale, refusal
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from stateward_engine.state.view import View
     from stateward_engine.store.decide import Command
     from stateward_engine.store.group import Decide
     from stateward_engine.store.ledger import Ledger, Outage
@@ -46,7 +46,7 @@ class WriterCore:
         view: The state that the ledger holds.
         ledger: Where groups go.
         followed: The views before and after each look at the ledger that found what others had appended, until
-            somebody takes them.
+            somebody takes them. After an outage the one before is empty: what was done about changes may have failed.
     """
 
     def __init__(
@@ -69,6 +69,13 @@ class WriterCore:
 
         Source: store.md section 3.
         """
+        was_away = self.ledger.outage is not None
+        outcomes = self._settled(commands)
+        if was_away and self.ledger.outage is None:
+            self.followed.append((View(), self.view))
+        return outcomes
+
+    def _settled(self, commands: Sequence[Command | Upkeep]) -> list[Outcome]:
         if self.ledger.poison is not None:
             return [Rejected(refusal(self.ledger.poison))] * len(commands)
         if isinstance(commands[0], Compact):
