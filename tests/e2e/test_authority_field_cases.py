@@ -19,7 +19,7 @@ from field_goal import FIELD_CASES, FieldGoal, case_file, clean, demand_pending
 
 import stateward
 from stateward.location import Place
-from stateward_daemon import embedded
+from stateward_daemon import embedded, opening
 from stateward_daemon.handlers import lease_inspect, todo_list
 from stateward_engine.store.store import open_store
 from wire import PATIENCE_S, Refused
@@ -404,7 +404,7 @@ class TestLateHolder:
     def test_with_a_clock_of_our_own(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         """The seconds of the case, on a real store in this process; at the end the clock goes back behind them all."""
         clock = Clock()
-        monkeypatch.setattr(embedded, "open_store", partial(open_store, now=clock))
+        monkeypatch.setattr(opening, "open_store", partial(open_store, now=clock))
         for module in (lease_inspect, todo_list):
             monkeypatch.setattr(module, "utc_now", clock)
         document = tmp_path / "ACTIVE_GOAL_STATE.md"

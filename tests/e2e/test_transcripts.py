@@ -323,7 +323,7 @@ SCRIPTS: Final[dict[str, list[tuple[str, dict[str, Any]]]]] = {
 
 
 def transcript(wire: Wire, cwd: Path, script: list[tuple[str, dict[str, Any]]]) -> list[dict[str, Any]]:
-    """Return what went over the wire."""
+    """Return what went over the wire; a notice, which may come before an answer or behind it, where it is asked for."""
     attach = {
         "client": {"name": "transcript"},
         "protocol": 1,
@@ -332,6 +332,7 @@ def transcript(wire: Wire, cwd: Path, script: list[tuple[str, dict[str, Any]]]) 
         "wanted": ["cwd", "session"],
     }
     lines: list[dict[str, Any]] = []
+    told: list[dict[str, Any]] = []
     for number, (method, template) in enumerate([("attach", attach), *script], 1):
         params = {
             name: value.replace("<cwd>", str(cwd)) if isinstance(value, str) else value
@@ -341,7 +342,12 @@ def transcript(wire: Wire, cwd: Path, script: list[tuple[str, dict[str, Any]]]) 
         if method:
             wire.send(sent)
             lines.append({"send": sent})
-        lines.append({"receive": wire.receive()})
+            while "method" in (message := wire.receive()):
+                told.append(message)
+        else:
+            message = told.pop(0) if told else wire.receive()
+        lines.append({"receive": message})
+    assert told == []
     return lines
 
 
