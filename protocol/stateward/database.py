@@ -131,8 +131,8 @@ def _addresses(address: str) -> tuple[str, str]:
 def _key(known: Mapping[str, str], schema: str, service: str, environment: Mapping[str, str]) -> str:
     found = {name: known[name] or environment.get(variable, "") for name, variable in _VARIABLES.items()}
     # A service says what is not said here, in a file that only libpq reads.
-    user = found["user"] or (service and "") or _login()
-    identity = [found["host"], found["port"] or PORT_DEFAULT, found["dbname"] or service or user, schema]
+    database = found["dbname"] or service or found["user"] or _login()
+    identity = [found["host"], found["port"] or PORT_DEFAULT, database, schema]
     return hashlib.sha256(json.dumps(identity).encode()).hexdigest()
 
 

@@ -23,8 +23,9 @@ from typing import TYPE_CHECKING, Any, Final, Literal
 
 import psycopg
 
+from stateward.database import SCHEMA_DEFAULT
 from stateward_engine.store.postgresql_schema import create_schema
-from stateward_engine.store.postgresql_target import SCHEMA_DEFAULT, Limits, Target
+from stateward_engine.store.postgresql_target import Limits, Target
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -148,7 +148,7 @@ def own(link: Link) -> None:
     if link.call(_OWN, _lock_key(link.target)) != [(True,)]:
         raise unavailable(
             link.target,
-            "daemons use this ledger; stop them on every machine first (stateward stop), then try again",
+            "daemons use this ledger; stop them on every machine first (stateward daemon stop), then try again",
             reason_code="ledger_in_use",
         )
 

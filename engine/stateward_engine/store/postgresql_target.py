@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Final, NamedTuple
-
-SCHEMA_DEFAULT: Final = "stateward"
+from typing import NamedTuple
 
 
 class Limits(NamedTuple):
